@@ -11,7 +11,10 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +39,15 @@ public:
     virtual std::string default_model() const = 0;
     // True if this backend can give what the request asks; checked before any work is begun.
     virtual result<void> supports(const transcription_request& request) const = 0;
+
+    // How long one piece of work may take in all, from the length of the recording where it is known. The default is the
+    // rule for upstreams: 30 s and half the note's length, at most 120 s, which is also the limit for an unknown length.
+    virtual std::chrono::milliseconds time_allowed(std::optional<std::chrono::milliseconds> audio) const {
+        constexpr std::chrono::milliseconds base = std::chrono::seconds(30);
+        constexpr std::chrono::milliseconds cap = std::chrono::seconds(120);
+        if (!audio) return cap;
+        return std::min(cap, base + std::max(*audio, std::chrono::milliseconds(0)) / 2);
+    }
 
     // One piece of work. Runs on the calling coroutine's executor and ends there. Ends by `limit` at the latest with
     // upstream_timeout. Cancelling the coroutine (terminal) ends it promptly with errc::cancelled or operation_aborted and
