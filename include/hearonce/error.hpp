@@ -111,6 +111,8 @@ constexpr errc_entry entry_of(errc code) noexcept {
 // Nothing in it is secret: internals are logged where they happen and never put here.
 class error {
 public:
+    // A result that holds a value answers error() with this one (Boost.System's rule).
+    error() = default;
     error(errc code) : code_(code) {}
     error(errc code, std::string message, std::string param = {}) : code_(code), message_(std::move(message)), param_(std::move(param)) {}
 
@@ -128,7 +130,7 @@ public:
     friend bool operator==(const error&, const error&) = default;
 
 private:
-    errc code_;
+    errc code_ = errc::internal_error;
     std::uint16_t status_ = 0;
     std::optional<std::chrono::seconds> retry_after_;
     std::string message_;

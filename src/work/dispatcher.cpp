@@ -1,0 +1,111 @@
+// The dispatcher: a pure choice of route, and one loop over its backends. Next file: a backend's transcribe().
+#include <work/dispatcher.hpp>
+
+#include <fnmatch.h>
+
+#include <utility>
+
+namespace hearonce::work {
+
+namespace {
+
+bool matches(const std::string& glob, std::string_view model) {
+    const std::string name(model);
+    return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
+}
+
+route make_route(std::vector<std::shared_ptr<backend>> backends, std::string model) {
+    std::string name;
+    for (const auto& one : backends) {
+        if (!name.empty()) name += ',';
+        name += one->name();
+    }
+    return {std::move(backends), std::move(model), std::move(name)};
+}
+
+}  // namespace
+
+dispatcher::dispatcher(std::vector<std::shared_ptr<backend>> backends, std::vector<route_rule> rules, std::string default_backend)
+    : backends_(std::move(backends)), rules_(std::move(rules)), default_backend_(std::move(default_backend)) {}
+
+std::shared_ptr<backend> dispatcher::find(std::string_view name) const {
+    for (const auto& one : backends_) {
+        if (one->name() == name) return one;
+    }
+    return nullptr;
+}
+
+result<route> dispatcher::route_for(std::string_view model) const {
+    const auto fallback = find(default_backend_);
+    if (model.empty()) {
+        if (!fallback) return error(errc::model_not_found, "The field 'model' is missing and no default backend is configured.");
+        return make_route({fallback}, fallback->default_model());
+    }
+    for (const auto& rule : rules_) {
+        if (!matches(rule.model, model)) continue;
+        std::vector<std::shared_ptr<backend>> chosen;
+        for (const auto& name : rule.backends) {
+            if (auto one = find(name)) chosen.push_back(std::move(one));
+        }
+        if (!chosen.empty()) return make_route(std::move(chosen), std::string(model));
+    }
+    for (const auto& one : backends_) {
+        for (const auto& glob : one->models()) {
+            if (matches(glob, model)) return make_route({one}, std::string(model));
+        }
+    }
+    if (fallback) return make_route({fallback}, std::string(model));
+    return error(errc::model_not_found, "The model `" + std::string(model.substr(0, 128)) + "` does not exist or no backend takes it.");
+}
+
+result<route> dispatcher::able(route chosen, const transcription_request& request) {
+    std::vector<std::shared_ptr<backend>> can;
+    std::optional<error> first;
+    for (const auto& one : chosen.backends) {
+        const auto supported = one->supports(request);
+        if (supported) {
+            can.push_back(one);
+        } else if (!first) {
+            first = supported.error();
+        }
+    }
+    if (can.empty()) return first.value_or(error(errc::model_not_found));
+    chosen.backends = std::move(can);
+    return chosen;
+}
+
+std::chrono::milliseconds dispatcher::time_allowed(const route& chosen, std::optional<std::chrono::milliseconds> audio) {
+    std::chrono::milliseconds most{0};
+    for (const auto& one : chosen.backends) most = std::max(most, one->time_allowed(audio));
+    return most;
+}
+
+bool another_may_succeed(const error& why) noexcept {
+    switch (why.code()) {
+    case errc::upstream_error:
+    case errc::overloaded:
+    case errc::rate_limit_exceeded:
+    case errc::insufficient_quota:
+    case errc::internal_error: return true;
+    default: return false;
+    }
+}
+
+boost::asio::awaitable<result<transcript>> dispatcher::run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
+                                                           deadline limit) {
+    request.model = chosen.model;
+    error last(errc::upstream_error);
+    for (const auto& one : chosen.backends) {
+        if (limit.passed(deadline::clock::now())) co_return error(errc::upstream_timeout);
+        auto end = co_await one->transcribe(audio, request, limit);
+        if (end) {
+            if (end->backend.empty()) end->backend = one->name();
+            co_return end;
+        }
+        last = end.error();
+        if (!another_may_succeed(last)) break;
+    }
+    co_return last;
+}
+
+}  // namespace hearonce::work
