@@ -35,9 +35,36 @@ constexpr std::string_view name_of(container kind) noexcept {
 using sha256_digest = std::array<std::byte, 32>;
 
 // Lower-case hex of a digest, 64 characters.
-std::string hex_of(const sha256_digest& digest);
+inline std::string hex_of(const sha256_digest& digest) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text(2 * digest.size(), '0');
+    for (std::size_t i = 0; i < digest.size(); ++i) {
+        text[2 * i] = digits[std::to_integer<unsigned>(digest[i] >> 4)];
+        text[2 * i + 1] = digits[std::to_integer<unsigned>(digest[i] & std::byte{0x0f})];
+    }
+    return text;
+}
+
 // 64 hex digits of any case; nullopt for anything else.
-std::optional<sha256_digest> digest_of(std::string_view hex) noexcept;
+inline std::optional<sha256_digest> digest_of(std::string_view hex) noexcept {
+    sha256_digest digest{};
+    if (hex.size() != 2 * digest.size()) return std::nullopt;
+    for (std::size_t i = 0; i < hex.size(); ++i) {
+        const char c = hex[i];
+        unsigned value = 0;
+        if (c >= '0' && c <= '9') {
+            value = static_cast<unsigned>(c - '0');
+        } else if (c >= 'a' && c <= 'f') {
+            value = static_cast<unsigned>(c - 'a') + 10;
+        } else if (c >= 'A' && c <= 'F') {
+            value = static_cast<unsigned>(c - 'A') + 10;
+        } else {
+            return std::nullopt;
+        }
+        digest[i / 2] = (digest[i / 2] << 4) | static_cast<std::byte>(value);
+    }
+    return digest;
+}
 
 // Where the bytes of a recording are: in memory or in an unlinked file, never both. Immutable and shared by threads once
 // made; gives its memory budget or its file back when destroyed.

@@ -3,6 +3,7 @@
 // Holds: task, response_format, detail, form_field, transcription_request, transcript. Next file: backend.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -89,7 +90,12 @@ struct transcript {
     bool had_audio = true;             // False: nothing was processed (so an empty text is no surprise).
 
     // Bytes this result holds, for the store's bound.
-    std::size_t size_bytes() const noexcept;
+    std::size_t size_bytes() const noexcept {
+        std::size_t bytes = sizeof(*this) + text.size() + language.size() + backend.size();
+        for (const auto& one : segments) bytes += sizeof(one) + one.text.size() + one.tokens.size() * sizeof(std::int64_t);
+        for (const auto& one : words) bytes += sizeof(one) + one.word.size();
+        return bytes;
+    }
 };
 
 }  // namespace hearonce
