@@ -15,12 +15,9 @@ bool matches(const std::string& glob, std::string_view model) {
 }
 
 route make_route(std::vector<std::shared_ptr<backend>> backends, std::string model) {
-    std::string name;
-    for (const auto& one : backends) {
-        if (!name.empty()) name += ',';
-        name += one->name();
-    }
-    return {std::move(backends), std::move(model), std::move(name)};
+    std::vector<std::string> names;
+    for (const auto& one : backends) names.emplace_back(one->name());
+    return {std::move(backends), std::move(model), std::move(names)};
 }
 
 }  // namespace

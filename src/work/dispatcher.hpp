@@ -19,12 +19,12 @@ struct route_rule {
     std::vector<std::string> backends;
 };
 
-// Where one request goes: the backends to try in order, and the model's name for them. `name` identifies the route in the
-// work key, so that a change of the configuration never serves another backend's result.
+// Where one request goes: the backends to try in order, and the model's name for them. `names` are the backends' names as
+// configured; they are part of the work key, so that a change of the configuration never serves another backend's result.
 struct route {
     std::vector<std::shared_ptr<backend>> backends;
     std::string model;
-    std::string name;
+    std::vector<std::string> names;
 };
 
 // Immutable after construction; thread-safe.
