@@ -60,7 +60,7 @@ struct response {
 };
 
 // One request in the hands of its handler. Lives on one event loop; call everything from there. The handler must call
-// respond() or abort() exactly once; returning without either makes the server answer 500.
+// respond(), begin() or abort() exactly once; returning without any makes the server answer 500.
 class exchange {
 public:
     virtual ~exchange() = default;
@@ -68,17 +68,27 @@ public:
     virtual const request_head& head() const noexcept = 0;
     virtual boost::asio::any_io_executor executor() = 0;
 
-    // The next piece of the body as it came off the wire (chunked framing removed); an empty span is its end. The bytes
-    // are valid until the next call. The first call answers `Expect: 100-continue`, so a handler that refuses from the
-    // headers just does not call it. errc::body_cut: the body ended early or stalled.
+    // The next piece of the body as it came off the wire (chunked framing removed, trailers dropped); an empty span is its
+    // end. The bytes are valid until the next call. The first call answers `Expect: 100-continue`, so a handler that refuses
+    // from the headers just does not call it. errc::body_cut: the body ended early or stalled, nobody reads an answer.
+    // errc::invalid_http: its chunked framing is broken; an answer can still be sent.
     virtual boost::asio::awaitable<result<std::span<const std::byte>>> read_body() = 0;
 
-    // Calls `left` once, on this loop, when the caller's connection ends while the handler waits; never after respond().
-    // Only to be used when the body has been read to its end. An empty function takes it back.
+    // Calls `left` once, on this loop, when the caller's connection ends while the handler waits; never after respond() or
+    // finish(). Only to be used when the body has been read to its end. An empty function takes it back.
     virtual void on_left(std::function<void()> left) = 0;
 
-    // Sends the answer. A body that was not read is drained within a bound and the connection closes.
+    // Sends the answer. A body that was not read is drained within a bound and the connection closes. Whether the bytes
+    // reached the caller is not told: there is nothing a handler could do about it.
     virtual boost::asio::awaitable<void> respond(response answer) = 0;
+
+    // The answer in pieces (server-sent events): begin() once in place of respond(), `answer` without a body; send() for each
+    // piece, which waits while the caller reads slowly; finish() once. errc::caller_left: the connection ended, stop sending
+    // (finish() may then be left out). Returning between begin() and finish() cuts the connection, so that a cut answer is
+    // never taken for a whole one.
+    virtual boost::asio::awaitable<result<void>> begin(response answer) = 0;
+    virtual boost::asio::awaitable<result<void>> send(std::string piece) = 0;
+    virtual boost::asio::awaitable<result<void>> finish() = 0;
 
     // Ends the connection without an answer.
     virtual void abort() noexcept = 0;
