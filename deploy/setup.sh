@@ -8,7 +8,7 @@ set -euo pipefail
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
-# One package a word; a|b|c takes the first that is installed, else the first that can be had.
+# One package a word; a|b|c takes the first that is installed, else the first that can be had; a? is left out where it cannot be had.
 compiler="clang-19 lld-19 ccache ninja-build cmake pkg-config git ca-certificates"
 
 # Boost by its versioned names: Debian 12's unversioned libboost-dev is 1.74, too old, and conflicts with 1.81.
@@ -18,8 +18,8 @@ boost_versions="1.81 1.83 1.88 1.90 1.92"
 libraries="libssl-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libfmt-dev prometheus-cpp-dev zlib1g-dev libcurl4-openssl-dev|libcurl4-gnutls-dev
            libseccomp-dev"
 
-# The local engine: decoding. whisper.cpp itself comes from deploy/whisper-runtime.sh where the system has none.
-media="libavformat-dev libavcodec-dev libswresample-dev libavutil-dev"
+# The local engine: decoding, and whisper.cpp where this release packages it; elsewhere deploy/whisper-runtime.sh gets it.
+media="libavformat-dev libavcodec-dev libswresample-dev libavutil-dev libwhisper-dev?"
 
 run="ca-certificates curl"
 test="ffmpeg libbenchmark-dev clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 python3 curl openssl jq shellcheck procps"
@@ -68,6 +68,10 @@ update_lists() {
 add_missing() {
     local word package
     for word in "$@"; do
+        if [[ "$word" == *'?' ]]; then
+            word="${word%\?}"
+            available "$word" || continue
+        fi
         package="$(choose "$word")"
         installed "$package" || missing+=("$package")
     done
