@@ -54,7 +54,14 @@ struct load_failure {
 };
 [[noreturn]] void throw_exception_from_error(const load_failure& why, const boost::source_location& where);
 
-boost::system::result<loaded_settings, load_failure> load_settings(const settings_sources& from);
+using load_result = boost::system::result<loaded_settings, load_failure>;
+
+// What the gateway runs with: read, completed (keys fetched, models found) and checked against each other and the files
+// they name.
+load_result load_settings(const settings_sources& from);
+// Read alone: every key has an acceptable value, but what must hold between keys and whether files exist is not looked at.
+// For commands that mend those very files.
+load_result read_settings(const settings_sources& from);
 
 // What a re-read (SIGHUP) would change, by dotted key. `live`: takes effect at once; else only after a restart.
 struct changed_key {

@@ -36,7 +36,7 @@ struct network {
 };
 
 struct server_settings {
-    std::vector<boost::asio::ip::tcp::endpoint> listen;    // Never empty; port 0: any free one.
+    std::vector<boost::asio::ip::tcp::endpoint> listen{{boost::asio::ip::address_v4::loopback(), 8080}};  // Never empty; port 0: any.
     unsigned threads = 1;                                  // Event loops; loaded as the number of cores.
     std::optional<std::filesystem::path> tls_certificate;  // PEM; both or neither.
     std::optional<std::filesystem::path> tls_key;

@@ -1,0 +1,249 @@
+// Next file: gateway.hpp.
+#include <app/settings_check.hpp>
+
+#include <app/models.hpp>
+#include <app/settings_keys.hpp>
+#include <app/settings_layers.hpp>
+#include <app/settings_units.hpp>
+#include <app/settings_value.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include <fnmatch.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace hearonce::app {
+namespace {
+
+constexpr std::size_t key_bytes_max = 4096;
+
+void complain(problems& found, const std::string& key, const std::string& text) {
+    found.push_back({key, key + ": " + text});
+}
+
+std::string_view key_variable_of(backend_kind kind) {
+    return kind == backend_kind::gemini ? "GEMINI_API_KEY" : "OPENAI_API_KEY";
+}
+
+// One line without control characters or spaces; line ends after it are what editors add.
+std::optional<secret> usable_key(std::string_view text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+    const bool plain = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; });
+    return plain && !text.empty() && text.size() <= key_bytes_max ? std::optional<secret>(text) : std::nullopt;
+}
+
+void fetch_credential(backend_settings& one, const settings_sources& from, problems& found) {
+    const std::string head = "backends." + one.name + ".";
+    if (one.api_key.has_value() + one.api_key_env.has_value() + one.api_key_file.has_value() > 1) {
+        return complain(found, head + "api_key", "only one of api_key, api_key_env and api_key_file can be given");
+    }
+    if (one.api_key) {
+        one.credential = *one.api_key;
+    } else if (one.api_key_file) {
+        std::ifstream file(*one.api_key_file, std::ios::binary);
+        std::string text(key_bytes_max + 2, '\0');
+        file.read(text.data(), static_cast<std::streamsize>(text.size()));
+        const auto key = usable_key(std::string_view(text).substr(0, static_cast<std::size_t>(file.gcount())));
+        OPENSSL_cleanse(text.data(), text.size());
+        if (!key)
+            return complain(found, head + "api_key_file",
+                            one.api_key_file->string() + " does not hold a key: it must be readable and hold one line without spaces");
+        one.credential = *key;
+    } else {
+        const std::string name = one.api_key_env.value_or(std::string(key_variable_of(one.kind)));
+        const auto text = variable_of(from.variables, name);
+        if (!text) {
+            if (one.api_key_env) complain(found, head + "api_key_env", "the environment variable " + name + " is not set");
+            return;
+        }
+        const auto key = usable_key(*text);
+        if (!key)
+            return complain(found, head + "api_key_env",
+                            "the environment variable " + name + " does not hold a key: one line without spaces");
+        one.credential = *key;
+    }
+}
+
+void find_model_of(backend_settings& one, const settings_sources& from, problems& found) {
+    const std::string dotted = "backends." + one.name + ".model";
+    if (!one.model)
+        return complain(found, dotted,
+                        "is missing; accepts the path of a ggml model file or the name of an installed model (see `hearonce models list`)");
+    const auto file = find_model(from, *one.model);
+    if (file) {
+        one.model_path = *file;
+    } else {
+        complain(found, dotted,
+                 "there is no model " + toml_string(*one.model) +
+                     "; accepts the path of a ggml model file or the name of an installed model (see `hearonce models list`)");
+    }
+}
+
+void check_readable(problems& found, const std::string& key, const std::optional<std::filesystem::path>& file) {
+    if (!file) return;
+    std::error_code ec;
+    if (std::filesystem::is_directory(*file, ec)) return complain(found, key, file->string() + " is a folder, not a file");
+    if (::access(file->c_str(), R_OK) != 0) complain(found, key, file->string() + " cannot be read: " + std::strerror(errno));
+}
+
+void check_server(const settings& values, problems& found) {
+    const server_settings& server = values.server;
+    if (server.tls_certificate.has_value() != server.tls_key.has_value()) {
+        const std::string missing = server.tls_certificate ? "server.tls_key" : "server.tls_certificate";
+        complain(found, missing, "is missing; server.tls_certificate and server.tls_key are given both or neither");
+    }
+    check_readable(found, "server.tls_certificate", server.tls_certificate);
+    check_readable(found, "server.tls_key", server.tls_key);
+    for (std::size_t i = 0; i < server.listen.size(); ++i) {
+        const auto& endpoint = server.listen[i];
+        const bool again = endpoint.port() != 0 && std::find(server.listen.begin(), server.listen.begin() + static_cast<std::ptrdiff_t>(i),
+                                                             endpoint) != server.listen.begin() + static_cast<std::ptrdiff_t>(i);
+        if (again) complain(found, "server.listen", show_endpoint(endpoint) + " is named twice");
+        if (values.auth.mode == auth_mode::open && !server.open_to_everyone && !endpoint.address().is_loopback()) {
+            complain(found, "server.listen",
+                     show_endpoint(endpoint) +
+                         " can be reached from other machines and auth.mode is \"open\"; accepts loopback addresses, or set auth.mode to "
+                         "tokens or own-key, or server.open_to_everyone = true");
+        }
+    }
+}
+
+void check_files(const settings& values, problems& found) {
+    const auth_settings& auth = values.auth;
+    if (auth.mode == auth_mode::tokens && !auth.tokens_file)
+        complain(found, "auth.tokens_file", "is missing; auth.mode = \"tokens\" needs it (`hearonce token new NAME` fills it)");
+    check_readable(found, "auth.tokens_file", auth.tokens_file);
+    check_readable(found, "auth.secret_file", auth.secret_file);
+    if (values.flight.store && !auth.secret_file)
+        complain(found, "auth.secret_file", "is missing; instances that share flight.store must share it");
+    std::error_code ec;
+    const auto& folder = values.memory.spill_directory;
+    if (values.memory.spill_bytes == 0) return;
+    if (!std::filesystem::is_directory(folder, ec)) {
+        complain(found, "memory.spill_directory", folder.string() + " is not a folder; accepts an existing folder that can be written");
+    } else if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+        complain(found, "memory.spill_directory", folder.string() + " cannot be written: " + std::strerror(errno));
+    }
+}
+
+bool overlap(const std::string& a, const std::string& b) {
+    // Two true globs may overlap in names neither spells out; what can be told is told.
+    return a == b || ::fnmatch(a.c_str(), b.c_str(), 0) == 0 || ::fnmatch(b.c_str(), a.c_str(), 0) == 0;
+}
+
+void check_claims(const settings& values, problems& found) {
+    const auto routed = [&values](const std::string& name) {
+        return std::ranges::any_of(values.routes,
+                                   [&name](const route_settings& route) { return ::fnmatch(route.model.c_str(), name.c_str(), 0) == 0; });
+    };
+    for (std::size_t i = 0; i < values.backends.size(); ++i) {
+        for (std::size_t j = i + 1; j < values.backends.size(); ++j) {
+            for (const std::string& mine : claimed_models(values.backends[i])) {
+                for (const std::string& theirs : claimed_models(values.backends[j])) {
+                    if (!overlap(mine, theirs) || (routed(mine) && routed(theirs))) continue;
+                    complain(found, "backends." + values.backends[j].name + ".models",
+                             "claims " + toml_string(theirs) + " as backends." + values.backends[i].name +
+                                 " does; give one of them other models, or say in routes who is tried first");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+void check_backends(const settings& values, problems& found) {
+    for (const backend_settings& one : values.backends) {
+        const std::string head = "backends." + one.name + ".";
+        check_readable(found, head + "ca_file", one.ca_file);
+        const bool needs_key = one.kind != backend_kind::whisper && !one.base_url && values.auth.mode != auth_mode::own_key;
+        if (needs_key && one.credential.empty())
+            complain(found, head + "api_key",
+                     "is missing; accepts a key here, in api_key_env, api_key_file or the environment variable " +
+                         std::string(key_variable_of(one.kind)));
+    }
+    for (const route_settings& route : values.routes) {
+        for (const std::string& name : route.backends) {
+            if (!values.backend(name)) complain(found, "routes", "there is no backend " + toml_string(name));
+            if (std::ranges::count(route.backends, name) > 1) {
+                complain(found, "routes", "backend " + toml_string(name) + " is named twice for " + toml_string(route.model));
+                break;
+            }
+        }
+    }
+    if (values.default_backend && !values.backend(*values.default_backend))
+        complain(found, "default_backend", "there is no backend " + toml_string(*values.default_backend));
+    check_claims(values, found);
+}
+
+}  // namespace
+
+std::vector<std::string> claimed_models(const backend_settings& backend) {
+    if (!backend.models.empty()) return backend.models;
+    switch (backend.kind) {
+        case backend_kind::openai: return {"gpt-4o*-transcribe*", "whisper-1"};
+        case backend_kind::gemini: return {"gemini-*"};
+        case backend_kind::whisper: break;
+    }
+    std::string name = backend.model_path.stem().string();
+    if (name.starts_with("ggml-")) name.erase(0, 5);
+    return name.empty() ? std::vector<std::string>() : std::vector{name};
+}
+
+problems complete(settings& values, const settings_sources& from) {
+    problems found;
+    for (backend_settings& one : values.backends) {
+        if (one.kind == backend_kind::whisper) {
+            find_model_of(one, from, found);
+        } else if (values.auth.mode != auth_mode::own_key || one.api_key || one.api_key_env || one.api_key_file) {
+            // In mode own-key the operator's key must not pay for callers unless it is given on purpose.
+            fetch_credential(one, from, found);
+        }
+    }
+    const auto whisper = std::ranges::find(values.backends, backend_kind::whisper, &backend_settings::kind);
+    if (!values.default_backend && whisper != values.backends.end()) values.default_backend = whisper->name;
+    return found;
+}
+
+problems check(const settings& values) {
+    problems found;
+    check_server(values, found);
+    check_files(values, found);
+    check_backends(values, found);
+    return found;
+}
+
+std::vector<std::string> warnings_of(const settings& values) {
+    std::vector<std::string> lines = not_built_in(values);
+    if (values.backends.empty())
+        lines.emplace_back(
+            "there is no backend: install a model (`hearonce models list`), set OPENAI_API_KEY or GEMINI_API_KEY, or write a "
+            "[backends.NAME] section");
+    struct statfs info{};
+    if (values.memory.spill_bytes > 0 && ::statfs(values.memory.spill_directory.c_str(), &info) == 0 && info.f_type == TMPFS_MAGIC) {
+        lines.push_back("memory.spill_directory: " + values.memory.spill_directory.string() +
+                        " is a tmpfs, so spilled audio stays in memory");
+    }
+    if (values.server.max_audio_bytes > std::max(values.memory.audio_bytes, values.memory.spill_bytes)) {
+        lines.emplace_back(
+            "server.max_audio is larger than both memory.audio and memory.spill_bytes: a recording of that size finds no room");
+    }
+    return lines;
+}
+
+std::vector<std::string> not_built_in(const settings& values) {
+    std::vector<std::string> lines;
+    for (const backend_settings& one : values.backends) {
+        if (!is_built_in(one.kind))
+            lines.push_back("backends." + one.name + ": kind " + std::string(name_of(one.kind)) +
+                            " is not built into this version yet; the backend is left out");
+    }
+    if (values.flight.store) lines.emplace_back("flight.store: redis is not built into this version yet; this process's memory is used");
+    return lines;
+}
+
+}  // namespace hearonce::app
