@@ -50,7 +50,10 @@ fi
 
 say "building (some minutes the first time; the log is build/quickstart.log)"
 mkdir -p "$root/build"
-if ! { cmake -S "$root" --preset release -B "$root/build/quickstart" "${cmake_options[@]}" &&
+# More of CMake's options may come from outside, split into words on purpose.
+# shellcheck disable=SC2206
+cmake_options+=(${HEARONCE_CMAKE_OPTIONS:-})
+if ! { (cd "$root" && cmake --preset release -B build/quickstart "${cmake_options[@]}") &&
     cmake --build "$root/build/quickstart" -j "$(nproc)"; } >"$root/build/quickstart.log" 2>&1; then
     tail -n 30 "$root/build/quickstart.log" >&2
     die "the build failed; the lines above say why"
