@@ -77,6 +77,7 @@ struct segment {
     double avg_logprob = 0;
     double compression_ratio = 0;
     double no_speech_prob = 0;
+    std::string speaker{};             // diarized_json only: "A", "B", ... or a name the caller gave.
 };
 
 // A finished piece of work. Immutable once made; shared by every waiter and by the store.
@@ -92,7 +93,7 @@ struct transcript {
     // Bytes this result holds, for the store's bound.
     std::size_t size_bytes() const noexcept {
         std::size_t bytes = sizeof(*this) + text.size() + language.size() + backend.size();
-        for (const auto& one : segments) bytes += sizeof(one) + one.text.size() + one.tokens.size() * sizeof(std::int64_t);
+        for (const auto& one : segments) bytes += sizeof(one) + one.text.size() + one.speaker.size() + one.tokens.size() * sizeof(std::int64_t);
         for (const auto& one : words) bytes += sizeof(one) + one.word.size();
         return bytes;
     }

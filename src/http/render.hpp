@@ -39,7 +39,8 @@ std::string delta_event(std::string_view text);
 std::string done_event(const transcript& heard);
 // An error after the stream has begun: a record with `error`, on which SDKs raise. The stream ends with it.
 std::string error_event(std::string_view error_json);
-// The whole stream for a caller whose flight did not stream: one delta with everything, then done.
-std::string render_events(const transcript& heard);
+// The whole stream for a caller whose flight did not stream: one delta with everything, for diarized_json a record for each
+// speaker's turn, then done.
+std::string render_events(const transcript& heard, const shape& wanted = {});
 
 }  // namespace hearonce::http

@@ -1,7 +1,7 @@
 // What is counted: one function an event, called on the event loops; sums are made when somebody asks.
 //
 // Holds: metrics, gauge, watch, totals. Each thread adds to counters of its own (a cell), so loops never fight for a cache
-// line; prometheus-cpp writes the text. Names and meanings are the contract's. Next file: stats are rendered by
+// line; prometheus-cpp writes the text. Names and meanings are the contract's. Next file: metrics_cell.hpp; read by
 // http/stats.cpp.
 #pragma once
 
@@ -119,6 +119,9 @@ public:
 
 private:
     std::vector<prometheus::MetricFamily> families() const;
+    void add_requests(std::vector<prometheus::MetricFamily>& out) const;
+    void add_backends(std::vector<prometheus::MetricFamily>& out) const;
+    std::array<double, gauge_count> gauges() const;
     cell& mine() const noexcept;
     std::size_t index_of(std::string_view backend) const noexcept;
     void count_call(std::size_t backend, std::size_t status, std::chrono::nanoseconds took, double audio_seconds) noexcept;

@@ -1,0 +1,283 @@
+// One function a format. Strings grow by appending only; the text is copied once.
+#include <http/render.hpp>
+#include <observe/json_text.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace hearonce::http {
+namespace {
+
+using observe::append_integer;
+using observe::append_json_escaped;
+using observe::append_json_number;
+using observe::append_json_seconds;
+using observe::append_json_string;
+
+constexpr std::size_t room_bytes = 192;          // For keys, usage and the like around a text.
+constexpr std::size_t segment_room_bytes = 256;  // For the ten keys of one segment.
+
+std::string_view trimmed(std::string_view text) noexcept {
+    constexpr std::string_view blanks = " \t\r\n";
+    const auto begin = text.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+// What OpenAI bills: whole seconds begun. Left out when the duration is unknown.
+void append_usage(std::string& out, const transcript& heard) {
+    const auto milliseconds = observe::milliseconds_of(heard.duration_seconds);
+    if (milliseconds == 0) return;
+    out += R"(,"usage":{"type":"duration","seconds":)";
+    append_integer(out, (milliseconds + 999) / 1000);
+    out += '}';
+}
+
+std::string json(const transcript& heard) {
+    std::string out;
+    out.reserve(heard.text.size() + room_bytes);
+    out += R"({"text":)";
+    append_json_string(out, heard.text);
+    append_usage(out, heard);
+    out += '}';
+    return out;
+}
+
+std::string text(const transcript& heard) {
+    std::string out;
+    out.reserve(heard.text.size() + 1);
+    observe::append_utf8(out, heard.text);
+    out += '\n';
+    return out;
+}
+
+void append_words(std::string& out, const std::vector<word_time>& words) {
+    out += R"(,"words":[)";
+    bool first = true;
+    for (const word_time& one : words) {
+        if (!std::exchange(first, false)) out += ',';
+        out += R"({"word":)";
+        append_json_string(out, one.word);
+        out += R"(,"start":)";
+        append_json_seconds(out, one.start_seconds);
+        out += R"(,"end":)";
+        append_json_seconds(out, std::max(one.start_seconds, one.end_seconds));
+        out += '}';
+    }
+    out += ']';
+}
+
+void append_segment(std::string& out, const segment& one) {
+    out += R"({"id":)";
+    append_integer(out, one.id);
+    out += R"(,"seek":)";
+    append_integer(out, one.seek);
+    out += R"(,"start":)";
+    append_json_seconds(out, one.start_seconds);
+    out += R"(,"end":)";
+    append_json_seconds(out, std::max(one.start_seconds, one.end_seconds));
+    out += R"(,"text":)";
+    append_json_string(out, one.text);
+    out += R"(,"tokens":[)";
+    for (std::size_t i = 0; i < one.tokens.size(); ++i) {
+        if (i != 0) out += ',';
+        append_integer(out, one.tokens[i]);
+    }
+    out += R"(],"temperature":)";
+    append_json_number(out, one.temperature);
+    out += R"(,"avg_logprob":)";
+    append_json_number(out, one.avg_logprob);
+    out += R"(,"compression_ratio":)";
+    append_json_number(out, one.compression_ratio);
+    out += R"(,"no_speech_prob":)";
+    append_json_number(out, one.no_speech_prob);
+    out += '}';
+}
+
+std::string verbose_json(const transcript& heard, const shape& wanted) {
+    std::string out;
+    out.reserve(2 * heard.text.size() + room_bytes + heard.segments.size() * segment_room_bytes);
+    out += wanted.task == task::translate ? R"({"task":"translate","language":)" : R"({"task":"transcribe","language":)";
+    append_json_string(out, wanted.task == task::translate ? std::string_view("english") : std::string_view(heard.language));
+    out += R"(,"duration":)";
+    append_json_seconds(out, heard.duration_seconds);
+    out += R"(,"text":)";
+    append_json_string(out, heard.text);
+    if (wanted.words) append_words(out, heard.words);
+    if (wanted.segments) {
+        out += R"(,"segments":[)";
+        bool first = true;
+        for (const segment& one : heard.segments) {
+            if (!std::exchange(first, false)) out += ',';
+            append_segment(out, one);
+        }
+        out += ']';
+    }
+    append_usage(out, heard);
+    out += '}';
+    return out;
+}
+
+// One speaker's turn, in the body and as a record of the stream alike.
+void append_turn(std::string& out, const segment& one, std::size_t number) {
+    out += R"({"type":"transcript.text.segment","id":"seg_)";
+    for (std::size_t width = 100; width > 1 && number < width; width /= 10) out += '0';
+    append_integer(out, static_cast<std::int64_t>(number));
+    out += R"(","start":)";
+    append_json_seconds(out, one.start_seconds);
+    out += R"(,"end":)";
+    append_json_seconds(out, std::max(one.start_seconds, one.end_seconds));
+    out += R"(,"text":)";
+    append_json_string(out, trimmed(one.text));
+    out += R"(,"speaker":)";
+    append_json_string(out, one.speaker);
+    out += '}';
+}
+
+std::string diarized_json(const transcript& heard) {
+    std::string out;
+    out.reserve(2 * heard.text.size() + room_bytes + heard.segments.size() * segment_room_bytes);
+    out += R"({"task":"transcribe","duration":)";
+    append_json_seconds(out, heard.duration_seconds);
+    out += R"(,"text":)";
+    append_json_string(out, heard.text);
+    out += R"(,"segments":[)";
+    for (std::size_t i = 0; i < heard.segments.size(); ++i) {
+        if (i != 0) out += ',';
+        append_turn(out, heard.segments[i], i + 1);
+    }
+    out += ']';
+    append_usage(out, heard);
+    out += '}';
+    return out;
+}
+
+// 00:01:02,345; hours take as many digits as they need.
+void append_clock(std::string& out, std::int64_t milliseconds, char decimal_mark) {
+    const auto two = [&out](std::int64_t value) {
+        if (value < 10) out += '0';
+        append_integer(out, value);
+    };
+    two(milliseconds / 3'600'000);
+    out += ':';
+    two(milliseconds / 60'000 % 60);
+    out += ':';
+    two(milliseconds / 1000 % 60);
+    out += decimal_mark;
+    if (milliseconds % 1000 < 100) out += '0';
+    two(milliseconds % 1000);
+}
+
+// A cue ends at the first empty line, and "-->" belongs to its times: neither may be in its text.
+void append_cue_text(std::string& out, std::string_view words) {
+    const std::size_t begin = out.size();
+    observe::append_utf8(out, trimmed(words));
+    std::replace_if(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    for (auto at = out.find("-->", begin); at != std::string::npos; at = out.find("-->", at)) out.erase(at, 1);
+}
+
+struct cue_style {
+    bool numbered;
+    char decimal_mark;
+};
+constexpr cue_style srt_style{true, ','};
+constexpr cue_style vtt_style{false, '.'};
+
+void append_cues(std::string& out, const transcript& heard, cue_style style) {
+    std::int64_t number = 0;
+    std::int64_t begun = 0;
+    const auto cue = [&](std::int64_t start, std::int64_t end, std::string_view words) {
+        if (trimmed(words).empty()) return;
+        begun = std::max(begun, start);
+        if (style.numbered) {
+            append_integer(out, ++number);
+            out += '\n';
+        }
+        append_clock(out, begun, style.decimal_mark);
+        out += " --> ";
+        append_clock(out, std::max(begun, end), style.decimal_mark);
+        out += '\n';
+        append_cue_text(out, words);
+        out += "\n\n";
+    };
+    for (const segment& one : heard.segments) {
+        cue(observe::milliseconds_of(one.start_seconds), observe::milliseconds_of(one.end_seconds), one.text);
+    }
+    if (heard.segments.empty()) cue(0, observe::milliseconds_of(heard.duration_seconds), heard.text);
+}
+
+std::string subtitles(const transcript& heard, std::string_view head, cue_style style) {
+    std::string out(head);
+    out.reserve(head.size() + heard.text.size() + room_bytes + heard.segments.size() * 48);
+    append_cues(out, heard, style);
+    return out;
+}
+
+}  // namespace
+
+std::string_view content_type_of(response_format format) noexcept {
+    switch (format) {
+        case response_format::json:
+        case response_format::verbose_json:
+        case response_format::diarized_json: break;
+        case response_format::text:
+        case response_format::srt:
+        case response_format::vtt: return "text/plain; charset=utf-8";
+    }
+    return "application/json";
+}
+
+std::string render(const transcript& heard, const shape& wanted) {
+    switch (wanted.format) {
+        case response_format::json: break;
+        case response_format::text: return text(heard);
+        case response_format::verbose_json: return verbose_json(heard, wanted);
+        case response_format::srt: return subtitles(heard, "", srt_style);
+        case response_format::vtt: return subtitles(heard, "WEBVTT\n\n", vtt_style);
+        case response_format::diarized_json: return diarized_json(heard);
+    }
+    return json(heard);
+}
+
+std::string delta_event(std::string_view piece) {
+    std::string out;
+    out.reserve(piece.size() + room_bytes);
+    out += R"(data: {"type":"transcript.text.delta","delta":)";
+    append_json_string(out, piece);
+    out += "}\n\n";
+    return out;
+}
+
+// Usage is left out: here its schema knows tokens only, which an engine has not.
+std::string done_event(const transcript& heard) {
+    std::string out;
+    out.reserve(heard.text.size() + room_bytes);
+    out += R"(data: {"type":"transcript.text.done","text":)";
+    append_json_string(out, heard.text);
+    out += "}\n\n";
+    return out;
+}
+
+std::string error_event(std::string_view error_json) {
+    assert(error_json.find('\n') == std::string_view::npos);
+    std::string out("data: ");
+    out += error_json;
+    out += "\n\n";
+    return out;
+}
+
+std::string render_events(const transcript& heard, const shape& wanted) {
+    std::string out = delta_event(heard.text);
+    if (wanted.format == response_format::diarized_json) {
+        for (std::size_t i = 0; i < heard.segments.size(); ++i) {
+            out += "data: ";
+            append_turn(out, heard.segments[i], i + 1);
+            out += "\n\n";
+        }
+    }
+    out += done_event(heard);
+    return out;
+}
+
+}  // namespace hearonce::http
