@@ -199,22 +199,6 @@ constexpr std::array backend_key_table{
                                                  "Without a step for this long the engine is restarted."),
 };
 
-// Steps from one word to the other: insert, remove, replace, swap neighbours.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::vector<std::size_t>> steps(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-    for (std::size_t i = 0; i <= a.size(); ++i) steps[i][0] = i;
-    for (std::size_t j = 0; j <= b.size(); ++j) steps[0][j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = steps[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-            steps[i][j] = std::min({steps[i - 1][j] + 1, steps[i][j - 1] + 1, replaced});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                steps[i][j] = std::min(steps[i][j], steps[i - 2][j - 2] + 1);
-        }
-    }
-    return steps[a.size()][b.size()];
-}
-
 }  // namespace
 
 std::span<const key> keys() noexcept {
@@ -242,29 +226,6 @@ bool applies_to(const backend_key& described, backend_kind kind) noexcept {
 bool valid_backend_name(std::string_view name) noexcept {
     if (name.empty() || name.size() > 64 || name.front() < 'a' || name.front() > 'z') return false;
     return std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
-}
-
-std::optional<std::string> nearest_key(std::string_view mistyped) {
-    constexpr std::size_t length_max = 128;  // The comparison is quadratic, and nobody mistypes that much.
-    if (mistyped.size() > length_max) return std::nullopt;
-    std::string best;
-    std::size_t best_steps = std::max<std::size_t>(2, mistyped.size() / 3) + 1;
-    const auto consider = [&](const std::string& candidate) {
-        std::size_t steps = distance(mistyped, candidate);
-        // Where the part was left out or the wrong one was named, the last word still says what was meant.
-        const auto tail = [](std::string_view dotted) { return dotted.substr(dotted.rfind('.') + 1); };
-        if (tail(mistyped) == tail(candidate)) steps = std::min<std::size_t>(steps, 2);
-        if (steps < best_steps) {
-            best_steps = steps;
-            best = candidate;
-        }
-    };
-    const auto dot = mistyped.find('.', std::string_view("backends.").size());
-    const bool of_a_backend = mistyped.starts_with("backends.") && dot != std::string_view::npos;
-    for (const key& one : key_table) consider(std::string(one.name));
-    for (const backend_key& one : backend_key_table)
-        consider((of_a_backend ? std::string(mistyped.substr(0, dot)) : "backends.NAME") + "." + std::string(one.name));
-    return best.empty() ? std::nullopt : std::optional(best);
 }
 
 std::string_view name_of(auth_mode mode) noexcept {

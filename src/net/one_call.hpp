@@ -1,0 +1,79 @@
+// One HTTP(S) request to another server and its answer, over a connection of its own.
+//
+// Holds: call_request, call_limits, http_answer, call_failure, call(). Next file: connect.hpp (how the connection is made).
+#pragma once
+
+#include <hearonce/deadline.hpp>
+#include <net/body_source.hpp>
+#include <net/tls.hpp>
+#include <net/url.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/assert/source_location.hpp>
+#include <boost/system/result.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearonce::net {
+
+struct http_header {
+    std::string name;
+    std::string value;
+};
+
+struct call_request {
+    http_url url;
+    std::string method = "GET";
+    std::vector<http_header> headers;   // Host, Content-Length, Connection and User-Agent are added.
+    std::shared_ptr<body_source> body;  // nullptr: none. Shared, as sending may outlast the call by an instant.
+    tls_context tls;                    // Needed for https.
+};
+
+struct call_limits {
+    deadline all = deadline::never();                              // The whole call.
+    std::chrono::milliseconds connect = std::chrono::seconds(10);  // Name, connection and TLS handshake together.
+    std::chrono::milliseconds stall = std::chrono::seconds(30);    // Sending without a byte taken.
+    std::chrono::milliseconds silence = std::chrono::minutes(5);   // After the last byte sent, and between bytes received.
+    std::uint64_t answer_bytes_max = 16ULL * 1024 * 1024;
+};
+
+struct http_answer {
+    std::uint16_t status = 0;
+    std::vector<http_header> headers;
+    std::string body;
+
+    // Value of the first header of this name, any case.
+    std::optional<std::string_view> find(std::string_view name) const noexcept;
+};
+
+// How far a call came; what may be tried again without the work being done twice depends on it.
+enum class call_stage : std::uint8_t {
+    connecting,  // Nothing was sent.
+    sending,     // The body was not sent as a whole.
+    waiting,     // All was sent, no byte came back: the work may be done.
+    receiving,   // The answer had begun.
+};
+
+struct call_failure {
+    call_stage stage = call_stage::connecting;
+    bool timed_out = false;
+    bool cancelled = false;    // By whoever called.
+    bool body_failed = false;  // The body could not be read: the caller's own matter.
+    std::string message;       // One line: what was tried and what happened.
+};
+[[noreturn]] void throw_exception_from_error(const call_failure& why, const boost::source_location& where);
+
+using call_result = boost::system::result<http_answer, call_failure>;
+
+// Runs on the calling coroutine's executor, which must be one thread's. Every status is an answer. An answer that comes
+// before the body was sent as a whole ends the sending. Cancelling (terminal) closes the connection and ends with
+// `cancelled`. Redirects are not followed: a key must not travel to another host.
+boost::asio::awaitable<call_result> call(call_request request, call_limits limits);
+
+}  // namespace hearonce::net
