@@ -56,8 +56,8 @@ std::size_t material_size_guess(std::string_view principal, std::string_view dev
 
 }  // namespace
 
-std::string key_material(std::string_view principal, std::string_view device, const sha256_digest& audio, std::span<const std::string> route,
-                         const transcription_request& request) {
+std::string key_material(std::string_view principal, std::string_view device, const sha256_digest& audio,
+                         std::span<const std::string> route, const transcription_request& request) {
     std::string out;
     out.reserve(material_size_guess(principal, device, route, request));
     put_text(out, key_version);

@@ -34,8 +34,8 @@ work_key work_key_of(std::string_view principal, std::string_view device, const 
 
 // The bytes that are hashed. Every text stands behind its length and every list behind its count, so that no two different
 // lists run together into the same bytes.
-std::string key_material(std::string_view principal, std::string_view device, const sha256_digest& audio, std::span<const std::string> route,
-                         const transcription_request& request);
+std::string key_material(std::string_view principal, std::string_view device, const sha256_digest& audio,
+                         std::span<const std::string> route, const transcription_request& request);
 
 }  // namespace hearonce::work
 
