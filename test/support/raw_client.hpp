@@ -1,158 +1,184 @@
-// A client that sends exactly the bytes it is told to: tests of the whole gateway speak through it.
+// A client that sends exactly the bytes it is told to and shows exactly what comes back. Blocking, with a limit on every wait.
+//
+// Holds: raw_client, raw_answer.
 #pragma once
 
-#include <boost/asio/connect.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hearonce::test {
 
 struct raw_answer {
     int status = 0;
-    std::map<std::string, std::string> headers;  // Names in lower case; the last of a repeated one.
+    std::vector<std::pair<std::string, std::string>> headers;  // Names in lower case.
     std::string body;
-    std::string head;  // As received.
+    bool complete = false;  // The framing said that this is all.
 
-    std::string header(const std::string& name) const {
-        const auto found = headers.find(name);
-        return found == headers.end() ? std::string() : found->second;
+    std::string header(std::string_view name) const {
+        for (const auto& [key, value] : headers) {
+            if (key == name) return value;
+        }
+        return {};
+    }
+    bool has(std::string_view name) const {
+        return std::ranges::any_of(headers, [name](const auto& one) { return one.first == name; });
     }
 };
 
-struct form_part {
-    std::string name;
-    std::string value;
-    std::optional<std::string> file_name;
-    std::string type;
-};
-
-// A multipart/form-data body in the order given.
-inline std::string form_body(const std::string& boundary, const std::vector<form_part>& parts) {
-    std::string body;
-    for (const auto& part : parts) {
-        body += "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + part.name + "\"";
-        if (part.file_name) body += "; filename=\"" + *part.file_name + "\"";
-        if (!part.type.empty()) body += "\r\nContent-Type: " + part.type;
-        body += "\r\n\r\n" + part.value + "\r\n";
-    }
-    return body + "--" + boundary + "--\r\n";
-}
-
-// One connection, blocking, each call bounded by SO_RCVTIMEO/SO_SNDTIMEO so that a hang fails the test instead of CI.
 class raw_client {
 public:
-    explicit raw_client(std::uint16_t port, std::chrono::seconds limit = std::chrono::seconds(30)) : socket_(context_) {
-        socket_.connect({boost::asio::ip::address_v4::loopback(), port});
-        const timeval bound{static_cast<time_t>(limit.count()), 0};
-        ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof bound);
-        ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_SNDTIMEO, &bound, sizeof bound);
-    }
+    using milliseconds = std::chrono::milliseconds;
+    enum class end_kind { closed, reset, open };  // open: nothing came within the limit.
 
-    void send(std::string_view bytes) { boost::asio::write(socket_, boost::asio::buffer(bytes.data(), bytes.size())); }
-
-    // The next answer with its body, by Content-Length or to the end of the stream. `head_only`: after a HEAD request.
-    raw_answer read_answer(bool head_only = false) {
-        raw_answer answer;
-        for (;;) {
-            const auto end = kept_.find("\r\n\r\n");
-            if (end != std::string::npos) {
-                answer.head = kept_.substr(0, end + 2);
-                kept_.erase(0, end + 4);
-                break;
-            }
-            if (!more()) throw std::runtime_error("the connection ended before an answer; got: " + kept_);
+    explicit raw_client(std::uint16_t port, int receive_buffer_bytes = 0) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(port);
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        if (receive_buffer_bytes > 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
+        if (socket_ < 0 || ::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
+            if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+            throw std::runtime_error("cannot connect");
         }
-        parse_head(answer);
-        if (head_only || answer.status == 204 || answer.status < 200) return answer;
-        const auto length = answer.headers.find("content-length");
-        if (length == answer.headers.end()) {
-            while (more()) {
-            }
-            answer.body = std::move(kept_);
-            kept_.clear();
-            return answer;
-        }
-        const auto want = std::stoul(length->second);
-        while (kept_.size() < want) {
-            if (!more()) throw std::runtime_error("the connection ended within a body");
-        }
-        answer.body = kept_.substr(0, want);
-        kept_.erase(0, want);
-        return answer;
+        int on = 1;
+        ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
+    ~raw_client() { close(); }
+    raw_client(const raw_client&) = delete;
+    raw_client& operator=(const raw_client&) = delete;
 
-    // True if the peer closes without another byte.
-    bool closes() { return kept_.empty() && !more(); }
+    int descriptor() const noexcept { return socket_; }
 
-    void shutdown_send() { socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send); }
-    void close() { socket_.close(); }
-    // Closes with RST instead of FIN.
-    void reset() {
-        socket_.set_option(boost::asio::socket_base::linger(true, 0));
-        socket_.close();
-    }
-
-private:
-    bool more() {
-        char piece[16384];
-        const auto got = ::recv(socket_.native_handle(), piece, sizeof piece, 0);
-        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) throw std::runtime_error("no answer in time; got: " + kept_.substr(0, 200));
-        if (got <= 0) return false;
-        kept_.append(piece, static_cast<std::size_t>(got));
+    // False: the connection is broken.
+    bool send(std::string_view bytes) {
+        while (!bytes.empty()) {
+            auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+            if (sent <= 0) return false;
+            bytes.remove_prefix(static_cast<std::size_t>(sent));
+        }
         return true;
     }
+    void end_sending() { ::shutdown(socket_, SHUT_WR); }
+    void close() {
+        if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+    }
+    void reset() {
+        linger hard{1, 0};
+        ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+        close();
+    }
 
-    static void parse_head(raw_answer& answer) {
-        answer.status = std::stoi(answer.head.substr(9, 3));
-        std::size_t at = answer.head.find("\r\n") + 2;
-        while (at < answer.head.size()) {
-            const auto end = answer.head.find("\r\n", at);
-            const auto line = answer.head.substr(at, end - at);
-            at = end + 2;
-            const auto colon = line.find(':');
-            auto name = line.substr(0, colon);
-            std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-            auto value = line.substr(colon + 1);
-            value.erase(0, value.find_first_not_of(' '));
-            answer.headers[name] = value;
+    // One answer; to_head: the request was HEAD. 1xx answers are returned like others.
+    raw_answer answer(bool to_head = false, milliseconds limit = milliseconds(10'000)) {
+        raw_answer got;
+        auto until = std::chrono::steady_clock::now() + limit;
+        std::size_t end = std::string::npos;
+        while ((end = received_.find("\r\n\r\n")) == std::string::npos) {
+            if (!more(until)) return got;
+        }
+        parse_head(got, received_.substr(0, end + 2));
+        received_.erase(0, end + 4);
+        if (to_head || got.status < 200 || got.status == 204 || got.status == 304) {
+            got.complete = true;
+        } else if (got.header("transfer-encoding") == "chunked") {
+            read_chunks(got, until);
+        } else if (got.has("content-length")) {
+            auto length = std::stoul(got.header("content-length"));
+            while (received_.size() < length && more(until)) {
+            }
+            got.body = received_.substr(0, length);
+            got.complete = got.body.size() == length;
+            received_.erase(0, got.body.size());
+        } else {
+            while (more(until)) {
+            }
+            got.body = std::exchange(received_, {});
+            got.complete = last_ == end_kind::closed;
+        }
+        return got;
+    }
+
+    // Waits for the server to end the connection; bytes that come meanwhile are kept.
+    end_kind wait_end(milliseconds limit = milliseconds(10'000)) {
+        auto until = std::chrono::steady_clock::now() + limit;
+        while (more(until)) {
+        }
+        return last_;
+    }
+    // Whether something (bytes or the end) comes within the limit.
+    bool anything(milliseconds limit) {
+        pollfd one{socket_, POLLIN, 0};
+        return ::poll(&one, 1, static_cast<int>(limit.count())) > 0;
+    }
+    // What was received and not yet taken.
+    const std::string& rest() const noexcept { return received_; }
+
+private:
+    bool more(std::chrono::steady_clock::time_point until) {
+        auto left = std::chrono::duration_cast<milliseconds>(until - std::chrono::steady_clock::now());
+        last_ = end_kind::open;
+        if (left.count() <= 0 || !anything(left)) return false;
+        char buffer[16384];
+        auto got = ::recv(socket_, buffer, sizeof buffer, 0);
+        if (got > 0) {
+            received_.append(buffer, static_cast<std::size_t>(got));
+            return true;
+        }
+        last_ = got == 0 ? end_kind::closed : end_kind::reset;
+        return false;
+    }
+    static void parse_head(raw_answer& got, std::string_view head) {
+        auto line = head.substr(0, head.find("\r\n"));
+        if (line.size() >= 12 && line.starts_with("HTTP/1.")) got.status = std::stoi(std::string(line.substr(9, 3)));
+        head.remove_prefix(std::min(head.size(), line.size() + 2));
+        while (!head.empty()) {
+            line = head.substr(0, head.find("\r\n"));
+            head.remove_prefix(std::min(head.size(), line.size() + 2));
+            auto colon = line.find(": ");
+            if (colon == std::string_view::npos) continue;
+            std::string name(line.substr(0, colon));
+            std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+            got.headers.emplace_back(std::move(name), std::string(line.substr(colon + 2)));
+        }
+    }
+    void read_chunks(raw_answer& got, std::chrono::steady_clock::time_point until) {
+        for (;;) {
+            std::size_t eol = std::string::npos;
+            while ((eol = received_.find("\r\n")) == std::string::npos) {
+                if (!more(until)) return;
+            }
+            auto size = std::stoul(received_.substr(0, eol), nullptr, 16);
+            while (received_.size() < eol + 2 + size + 2) {
+                if (!more(until)) return;
+            }
+            got.body += received_.substr(eol + 2, size);
+            received_.erase(0, eol + 2 + size + 2);
+            if (size == 0) {
+                got.complete = true;
+                return;
+            }
         }
     }
 
-    boost::asio::io_context context_;
-    boost::asio::ip::tcp::socket socket_;
-    std::string kept_;
+    int socket_;
+    std::string received_;
+    end_kind last_ = end_kind::open;
 };
-
-// One whole POST of a form; `headers` are extra lines, each ended by CRLF.
-inline std::string post_form(const std::string& path, const std::string& body, const std::string& boundary, const std::string& headers = {}) {
-    return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=" + boundary +
-           "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
-}
-
-inline raw_answer post(std::uint16_t port, const std::string& path, const std::vector<form_part>& parts, const std::string& headers = {},
-                       const std::string& boundary = "xYz123") {
-    raw_client client(port);
-    client.send(post_form(path, form_body(boundary, parts), boundary, headers));
-    return client.read_answer();
-}
-
-inline raw_answer get(std::uint16_t port, const std::string& path, const std::string& headers = {}) {
-    raw_client client(port);
-    client.send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
-    return client.read_answer();
-}
 
 }  // namespace hearonce::test

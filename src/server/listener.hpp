@@ -1,0 +1,59 @@
+// Accepts connections on the first loop and hands each to a loop, in turn, where it stays.
+//
+// Holds: listener. Next file: loop.hpp.
+#pragma once
+
+#include <server/loop.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <vector>
+
+namespace hearonce::server {
+
+// Lives on the first loop; open() and local_endpoints() before start() from elsewhere.
+class listener : public std::enable_shared_from_this<listener> {
+public:
+    listener(std::shared_ptr<shared_state> shared, std::vector<std::shared_ptr<loop>> loops);
+
+    // Binds and listens. Throws setup_error.
+    void open(const boost::asio::ip::tcp::endpoint& address);
+    std::vector<boost::asio::ip::tcp::endpoint> local_endpoints() const;
+
+    void start();
+    // Somebody's connection ended: goes on if the limit held it up.
+    void room_again();
+    // Accepts what the kernel has already accepted, then closes: those callers were told that they are connected.
+    void finish();
+    void close();
+
+private:
+    struct door {
+        boost::asio::ip::tcp::acceptor acceptor;
+        boost::asio::ip::tcp::endpoint address;
+    };
+    enum class outcome { emptied, full, no_descriptors };
+
+    void wait(door& one);
+    void ready(door& one);
+    // Accepts until nobody is left in the queue or something forbids it.
+    outcome empty_queue(door& one);
+    void hand_over(boost::asio::ip::tcp::socket socket, boost::asio::ip::tcp::endpoint peer, loop& to);
+    void pause_for_descriptors();
+
+    std::shared_ptr<shared_state> shared_;
+    std::vector<std::shared_ptr<loop>> loops_;
+    std::list<door> doors_;  // Addresses stay: waits refer to them.
+    boost::asio::steady_timer pause_;
+    std::size_t next_ = 0;
+    bool full_ = false;
+    bool pausing_ = false;
+    bool closed_ = false;
+};
+
+}  // namespace hearonce::server
