@@ -1,0 +1,24 @@
+// From a file of any kind people record in to the samples whisper wants: 16 kHz, one channel, floats.
+//
+// Holds: decode(). The file is hostile: only known containers and audio codecs are opened, nothing it refers to is
+// followed, output and work are bounded. Next file: recognise.hpp.
+#pragma once
+
+#include <hearonce/error.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace hearonce::whisper {
+
+inline constexpr int samples_per_second = 16000;
+inline constexpr std::size_t samples_min = samples_per_second / 10;
+
+// The samples of the file's best audio stream. Reads with pread() only and leaves the descriptor open.
+// empty_audio: no bytes, or a container without a sample. audio_too_short: less than 0.1 s. audio_too_large: more than
+// `samples_max`. unsupported_audio: anything that is not audio. cancelled: `stop` said so; it is asked at every read and
+// frame and must be quick.
+result<std::vector<float>> decode(int descriptor, std::size_t samples_max, const std::function<bool()>& stop);
+
+}  // namespace hearonce::whisper
