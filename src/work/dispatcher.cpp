@@ -20,10 +20,38 @@ route make_route(std::vector<std::shared_ptr<backend>> backends, std::string mod
     return {std::move(backends), std::move(model), std::move(names)};
 }
 
+// Counts one call, whichever way it ends: an exception leaves `end_` as it began.
+class call_count {
+public:
+    call_count(observe::metrics& counted, std::string_view backend, deadline::time_point began) : counted_(counted), backend_(backend), began_(began) {}
+    ~call_count() { counted_.upstream_call(backend_, end_, deadline::clock::now() - began_, audio_seconds_); }
+    call_count(const call_count&) = delete;
+    call_count& operator=(const call_count&) = delete;
+
+    void end(const result<transcript>& heard) noexcept {
+        if (heard) {
+            end_ = observe::call_end::ok;
+            audio_seconds_ = heard->duration_seconds;
+        } else if (heard.error().code() == errc::cancelled) {
+            end_ = observe::call_end::cancelled;
+        } else if (heard.error().code() == errc::upstream_timeout) {
+            end_ = observe::call_end::timeout;
+        }
+    }
+
+private:
+    observe::metrics& counted_;
+    std::string_view backend_;
+    deadline::time_point began_;
+    observe::call_end end_ = observe::call_end::error;
+    double audio_seconds_ = 0;
+};
+
 }  // namespace
 
-dispatcher::dispatcher(std::vector<std::shared_ptr<backend>> backends, std::vector<route_rule> rules, std::string default_backend)
-    : backends_(std::move(backends)), rules_(std::move(rules)), default_backend_(std::move(default_backend)) {}
+dispatcher::dispatcher(std::vector<std::shared_ptr<backend>> backends, std::vector<route_rule> rules, std::string default_backend,
+                       observe::metrics& counted)
+    : backends_(std::move(backends)), rules_(std::move(rules)), default_backend_(std::move(default_backend)), counted_(counted) {}
 
 std::shared_ptr<backend> dispatcher::find(std::string_view name) const {
     for (const auto& one : backends_) {
@@ -89,12 +117,15 @@ bool another_may_succeed(const error& why) noexcept {
 }
 
 boost::asio::awaitable<result<transcript>> dispatcher::run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
-                                                           deadline limit) {
+                                                           deadline limit) const {
     request.model = chosen.model;
     error last(errc::upstream_error);
     for (const auto& one : chosen.backends) {
-        if (limit.passed(deadline::clock::now())) co_return error(errc::upstream_timeout);
+        const auto began = deadline::clock::now();
+        if (limit.passed(began)) co_return error(errc::upstream_timeout);
+        call_count call(counted_, one->name(), began);
         auto end = co_await one->transcribe(audio, request, limit);
+        call.end(end);
         if (end) {
             if (end->backend.empty()) end->backend = one->name();
             co_return end;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <hearonce/backend.hpp>
+#include <observe/metrics.hpp>
 
 #include <memory>
 #include <string>
@@ -31,7 +32,8 @@ struct route {
 class dispatcher {
 public:
     // `default_backend`: takes model names that nobody claims and requests without a model; empty: nobody does.
-    dispatcher(std::vector<std::shared_ptr<backend>> backends, std::vector<route_rule> rules, std::string default_backend);
+    dispatcher(std::vector<std::shared_ptr<backend>> backends, std::vector<route_rule> rules, std::string default_backend,
+               observe::metrics& counted);
 
     const std::vector<std::shared_ptr<backend>>& backends() const noexcept { return backends_; }
 
@@ -44,9 +46,10 @@ public:
     // How long the whole flight may take: the most generous of the route's backends.
     static std::chrono::milliseconds time_allowed(const route& chosen, std::optional<std::chrono::milliseconds> audio);
 
-    // Tries each backend in turn, going on only after a failure that another backend may not share. Ends by `limit`.
-    static boost::asio::awaitable<result<transcript>> run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
-                                                          deadline limit);
+    // Tries each backend in turn, going on only after a failure that another backend may not share, and counts each call.
+    // Ends by `limit`.
+    boost::asio::awaitable<result<transcript>> run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
+                                                   deadline limit) const;
 
 private:
     std::shared_ptr<backend> find(std::string_view name) const;
@@ -54,6 +57,7 @@ private:
     std::vector<std::shared_ptr<backend>> backends_;
     std::vector<route_rule> rules_;
     std::string default_backend_;
+    observe::metrics& counted_;
 };
 
 // True when another backend may succeed where this one failed: the request itself is not at fault.

@@ -58,15 +58,19 @@ struct fixture {
     std::shared_ptr<scripted_backend> cloud = std::make_shared<scripted_backend>("cloud", std::vector<std::string>{"gpt-*", "whisper-1"});
     std::shared_ptr<scripted_backend> local = std::make_shared<scripted_backend>("local", std::vector<std::string>{"local"});
 
+    mutable observe::metrics counted{1, {"cloud", "local"}};
+
     dispatcher make(std::string fallback, std::vector<work::route_rule> rules = {}) const {
-        return dispatcher({cloud, local}, std::move(rules), std::move(fallback));
+        return dispatcher({cloud, local}, std::move(rules), std::move(fallback), counted);
     }
 
-    static result<transcript> run(route chosen, deadline limit = deadline::never()) {
+    result<transcript> run(route chosen, deadline limit = deadline::never()) {
         boost::asio::io_context context;
         std::optional<result<transcript>> end;
-        auto body = [&end, &chosen, limit]() -> boost::asio::awaitable<void> {
-            auto value = co_await dispatcher::run(chosen, nullptr, {}, limit);
+        const auto asked = make("");
+        auto body = [&end, &chosen, &asked, limit]() -> boost::asio::awaitable<void> {
+            const transcription_request request;
+            auto value = co_await asked.run(chosen, nullptr, request, limit);
             end = std::move(value);
         };
         boost::asio::co_spawn(context, body, [](std::exception_ptr why) {
@@ -178,6 +182,17 @@ BOOST_AUTO_TEST_CASE(the_last_failure_is_the_answer) {
     const auto end = run(*make("", {{"*", {"cloud", "local"}}}).route_for("m"));
     BOOST_REQUIRE(end.has_error());
     BOOST_TEST((end.error().code() == errc::overloaded));
+}
+
+BOOST_AUTO_TEST_CASE(each_call_is_counted_with_its_end) {
+    cloud->ends = {error(errc::upstream_error), error(errc::upstream_timeout), error(errc::cancelled), text("hello")};
+    const auto chosen = *make("", {{"*", {"cloud"}}}).route_for("m");
+    for (int i = 0; i < 4; ++i) (void)run(chosen);
+    const auto text = counted.prometheus_text();
+    for (const auto* status : {"error", "timeout", "cancelled", "ok"}) {
+        const auto line = "hearonce_upstream_calls_total{backend=\"cloud\",status=\"" + std::string(status) + "\"} 1";
+        BOOST_TEST(text.find(line) != std::string::npos, line);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_passed_deadline_calls_nobody) {

@@ -1,0 +1,181 @@
+// The router. Next file: transcriptions.cpp.
+#include <http/error_response.hpp>
+#include <http/health_answer.hpp>
+#include <http/identity.hpp>
+#include <http/router.hpp>
+#include <http/stats.hpp>
+#include <http/transcriptions.hpp>
+#include <observe/log.hpp>
+
+#include <boost/url/pct_string_view.hpp>
+
+#include <array>
+
+namespace hearonce::http {
+
+namespace {
+
+namespace asio = boost::asio;
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
+using std::chrono::steady_clock;
+
+// Who may ask: anybody, a caller of the mode's kind, or (from elsewhere than this machine) the holder of a token.
+enum class admission : std::uint8_t { anybody, caller, operator_only };
+
+struct path_entry {
+    std::string_view path;
+    observe::route route;
+    std::string_view methods;  // As Allow says them.
+    admission who;
+};
+
+constexpr std::string_view models_prefix = "/v1/models/";
+
+constexpr std::array paths{
+    path_entry{"/v1/audio/transcriptions", observe::route::transcriptions, "POST", admission::caller},
+    path_entry{"/v1/audio/translations", observe::route::translations, "POST", admission::caller},
+    path_entry{"/v1/models", observe::route::models, "GET, HEAD", admission::caller},
+    path_entry{"/health/live", observe::route::live, "GET, HEAD", admission::anybody},
+    path_entry{"/health/ready", observe::route::ready, "GET, HEAD", admission::anybody},
+    path_entry{"/metrics", observe::route::metrics, "GET, HEAD", admission::operator_only},
+    path_entry{"/v1/stats", observe::route::stats, "GET, HEAD", admission::operator_only},
+};
+
+constexpr path_entry one_model{models_prefix, observe::route::models, "GET, HEAD", admission::caller};
+
+const path_entry* entry_of(std::string_view path) {
+    for (const auto& entry : paths) {
+        if (entry.path == path) return &entry;
+    }
+    return path.starts_with(models_prefix) && path.size() > models_prefix.size() ? &one_model : nullptr;
+}
+
+bool takes(std::string_view methods, std::string_view method) {
+    while (!methods.empty()) {
+        const auto comma = methods.find(", ");
+        if (methods.substr(0, comma) == method) return true;
+        methods = comma == std::string_view::npos ? std::string_view() : methods.substr(comma + 2);
+    }
+    return false;
+}
+
+// The caller's principal where the path needs one. Under `operator_only` a caller on this machine needs none.
+result<std::string> admit(const services& parts, const request_head& head, admission who) {
+    if (who == admission::anybody) return std::string();
+    if (who == admission::caller) return parts.auth.principal_of(head);
+    if (asks_from_loopback(head, parts.trusted_proxies)) return std::string();
+    if (parts.auth.mode() != auth_mode::tokens) {
+        return error(errc::invalid_api_key, "Only a caller on the gateway's own machine may ask for this.");
+    }
+    return parts.auth.principal_of(head);
+}
+
+// The name behind `/v1/models/`; what is not validly encoded stays as it is and is then not found.
+std::string model_id_of(std::string_view path) {
+    const auto encoded = path.substr(models_prefix.size());
+    const auto valid = boost::urls::make_pct_string_view(encoded);
+    return valid ? valid->decode() : std::string(encoded);
+}
+
+response about_backends(const services& parts, const request_head& head, observe::route which) {
+    const auto listed = parts.list_backends();
+    switch (which) {
+        case observe::route::models:
+            if (head.path.size() > models_prefix.size()) return model_answer(listed, model_id_of(head.path), parts.started);
+            return models_answer(listed, parts.started);
+        case observe::route::ready: return ready_answer(listed, parts.draining.load(std::memory_order_relaxed));
+        case observe::route::metrics: return metrics_answer(parts.counted);
+        case observe::route::stats:
+            return stats_answer(parts.counted.sum(), listed, duration_cast<std::chrono::seconds>(steady_clock::now() - parts.started_steady));
+        default: return live_answer();
+    }
+}
+
+// Everything that is decided before an endpoint runs; nullopt: let it run.
+std::optional<response> refusal(const services& parts, const request_head& head, const path_entry* entry) {
+    if (const auto host = check_host(head, parts.browser); !host) return error_response(host.error());
+    if (const auto origin = check_origin(head, parts.browser); !origin) return error_response(origin.error());
+    if (entry == nullptr) return error_response(errc::not_found);
+    if (is_preflight(head)) return preflight_answer(head, parts.browser, entry->methods);
+    if (!takes(entry->methods, head.method)) return method_not_allowed(entry->methods);
+    return std::nullopt;
+}
+
+void account(const services& parts, const request_head& head, observe::route which, std::uint16_t status, std::string_view code, std::uint64_t sent_bytes,
+             const access_notes& notes) {
+    const auto took = steady_clock::now() - head.began;
+    parts.counted.request(which, status, took);
+    const auto client = client_address_of(head, parts.trusted_proxies).to_string();
+    const auto device =
+        notes.device_id.empty() ? std::string() : keyed_digest(parts.auth.hmac_key(), notes.device_id).substr(0, 16);
+    observe::access_line line;
+    line.request_id = head.request_id;
+    line.method = head.method;
+    line.path = which;
+    line.status = status;
+    line.code = code;
+    line.client = client;
+    line.device = device;
+    line.sha256 = notes.sha256;
+    line.how = notes.how;
+    line.backend = notes.backend;
+    line.trace_id = notes.trace_id;
+    line.received_bytes = notes.received_bytes;
+    line.sent_bytes = sent_bytes;
+    line.total = duration_cast<microseconds>(took);
+    line.receive = notes.receive;
+    line.wait = notes.wait;
+    line.upstream = notes.upstream;
+    observe::say_access(line);
+}
+
+}  // namespace
+
+std::vector<listed_backend> services::list_backends() const {
+    std::vector<listed_backend> listed;
+    for (const auto& one : dispatcher.backends()) {
+        const auto state = one->state();
+        listed.push_back({std::string(one->name()), one->models(), one->default_model(), state.ready, state.reason});
+    }
+    return listed;
+}
+
+asio::awaitable<void> router::answer(exchange& request) {
+    const auto& head = request.head();
+    const auto* entry = entry_of(head.path);
+    const auto which = entry != nullptr ? entry->route : observe::route::other;
+    access_notes notes;
+    std::string_view code;
+    auto early = refusal(parts_, head, entry);
+    response answer;
+    if (early) {
+        answer = std::move(*early);
+    } else if (auto principal = admit(parts_, head, entry->who); !principal) {
+        code = hearonce::entry_of(principal.error().code()).code;
+        answer = error_response(principal.error());
+    } else if (which == observe::route::transcriptions || which == observe::route::translations) {
+        const auto wanted = which == observe::route::translations ? task::translate : task::transcribe;
+        auto made = co_await transcribe(request, parts_, wanted, std::move(*principal), notes);
+        if (made) {
+            answer = std::move(*made);
+        } else {
+            code = hearonce::entry_of(made.error().code()).code;
+            if (made.error().status() == 0) {
+                request.abort();
+                account(parts_, head, which, 0, code, 0, notes);
+                co_return;
+            }
+            answer = error_response(made.error());
+        }
+    } else {
+        answer = about_backends(parts_, head, which);
+    }
+    add_cors(answer, head, parts_.browser);
+    const auto status = answer.status;
+    const std::uint64_t sent_bytes = answer.body ? answer.body->size() : 0;
+    co_await request.respond(std::move(answer));
+    account(parts_, head, which, status, code, sent_bytes, notes);
+}
+
+}  // namespace hearonce::http

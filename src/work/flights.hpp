@@ -1,0 +1,45 @@
+// The flights of this gateway: work keys to transcripts, and what one flight does from its start to its end.
+//
+// Holds: flight_end, flights, flight_table_settings(), flight_plan, fly(). Entered by src/http/transcriptions.cpp. Next file:
+// dispatcher.hpp.
+#pragma once
+
+#include <hearonce/single_flight.hpp>
+#include <observe/metrics.hpp>
+#include <work/dispatcher.hpp>
+#include <work/idempotency.hpp>
+#include <work/work_key.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+namespace hearonce::work {
+
+// How a flight ended, for everyone who waited on it.
+struct flight_end {
+    result<transcript> heard{error(errc::internal_error)};
+    std::chrono::microseconds upstream{0};  // Time the backends took, queues included.
+};
+
+using flights = single_flight<work_key, flight_end>;
+
+// The table's settings from the configuration's. Kept is what has text: an empty result of processed audio is served but may
+// come from a fault, so it is asked for again.
+flights::settings flight_table_settings(std::chrono::milliseconds ttl, std::chrono::milliseconds abandon_grace, std::size_t cache_bytes_max);
+
+// Everything one flight needs; owned by its coroutine.
+struct flight_plan {
+    route chosen;
+    std::shared_ptr<const recording> audio;
+    transcription_request request;
+    deadline limit = deadline::never();
+    work_key key;
+    std::optional<sha256_digest> name;  // Of the Idempotency-Key that led here; freed by a failure.
+};
+
+// The work itself: asks the route's backends and counts how it ended. Never throws: an exception of a backend is an
+// internal_error to everyone who waits, told to the log alone. The parts outlive every flight.
+boost::asio::awaitable<flight_end> fly(flight_plan plan, const dispatcher& asked, idempotency_table& names, observe::metrics& counted);
+
+}  // namespace hearonce::work
