@@ -37,7 +37,6 @@ event_loops::event_loops(std::size_t count) {
 
 event_loops::~event_loops() {
     stop();
-    join();
 }
 
 std::vector<boost::asio::io_context*> event_loops::all() {
@@ -59,16 +58,8 @@ void event_loops::start(std::function<void(std::string)> failed) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void event_loops::finish() {
-    for (auto& one : loops_) one.keep.reset();
-    join();
-}
-
 void event_loops::stop() {
     for (auto& one : loops_) one.context->stop();
-}
-
-void event_loops::join() {
     for (auto& one : loops_) {
         if (one.thread.joinable()) one.thread.join();
     }

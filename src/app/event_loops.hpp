@@ -20,7 +20,6 @@ class event_loops {
 public:
     // `count` >= 1 loops, none running yet.
     explicit event_loops(std::size_t count);
-    // Stops what still runs and joins.
     ~event_loops();
     event_loops(const event_loops&) = delete;
     event_loops& operator=(const event_loops&) = delete;
@@ -31,9 +30,8 @@ public:
 
     // Starts a thread a loop. `failed` gets the text of an exception that escaped a handler; the loop goes on.
     void start(std::function<void(std::string)> failed);
-    // Lets each loop end when its last work has ended, and waits for that.
-    void finish();
-    // Ends each loop at once, whatever is still pending; destroys nothing.
+    // Ends each loop, whatever is still pending, and waits for the threads; destroys nothing. What was pending is destroyed
+    // with the loops.
     void stop();
 
 private:
@@ -43,8 +41,6 @@ private:
         std::unique_ptr<guard> keep;
         std::thread thread;
     };
-
-    void join();
 
     std::vector<loop> loops_;
 };

@@ -1,0 +1,55 @@
+// The configured backends. Next file: backends/whisper/whisper_backend.cpp.
+#include <app/make_backends.hpp>
+#include <backends/whisper/whisper_backend.hpp>
+#include <observe/log.hpp>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace hearonce::app {
+
+namespace {
+
+whisper::whisper_settings whisper_settings_of(const backend_settings& configured) {
+    whisper::whisper_settings made;
+    made.name = configured.name;
+    made.model = configured.model_path;
+    made.helper = helper_path();
+    if (!configured.models.empty()) made.models = configured.models;
+    if (configured.default_model) made.default_model = *configured.default_model;
+    if (configured.threads) made.threads = *configured.threads;
+    if (configured.slots) made.slots = *configured.slots;
+    if (configured.queue) made.queue = *configured.queue;
+    made.no_context = configured.no_context;
+    made.deadline_per_audio_second = configured.deadline_per_audio_second;
+    made.progress_timeout = configured.progress_timeout;
+    made.log = [name = configured.name](const std::string& line) { observe::say(observe::log_level::info, line, {{"backend", name}}); };
+    return made;
+}
+
+}  // namespace
+
+std::filesystem::path helper_path() {
+    std::error_code ignored;
+    const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+    const auto beside = here / "hearonce-whisper";
+    for (const auto& candidate : {beside, here.parent_path() / "libexec" / "hearonce-whisper", here.parent_path() / "libexec/hearonce/hearonce-whisper"}) {
+        if (std::filesystem::exists(candidate, ignored)) return candidate;
+    }
+    return beside;
+}
+
+std::vector<std::shared_ptr<backend>> make_backends(const settings& wanted, boost::asio::any_io_executor home) {
+    std::vector<std::shared_ptr<backend>> made;
+    for (const auto& configured : wanted.backends) {
+        if (configured.kind == backend_kind::whisper) {
+            made.push_back(whisper::create_whisper_backend(home, whisper_settings_of(configured)));
+        } else {
+            observe::say(observe::log_level::warn, "this build has no backends of kind openai or gemini: left out", {{"backend", configured.name}});
+        }
+    }
+    return made;
+}
+
+}  // namespace hearonce::app

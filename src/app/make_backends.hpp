@@ -1,0 +1,25 @@
+// From `[backends]` to backends.
+//
+// Holds: make_backends(), helper_path(). Next file: backends/whisper/whisper_backend.hpp.
+#pragma once
+
+#include <app/settings.hpp>
+#include <hearonce/backend.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace hearonce::app {
+
+// One backend for each configured one whose kind this program has; others are named in the log. `home`: the loop on which a
+// local engine's side of the gateway lives.
+std::vector<std::shared_ptr<backend>> make_backends(const settings& wanted, boost::asio::any_io_executor home);
+
+// Where hearonce-whisper is: beside this program, else in the libexec folder it was installed with; the first of these if
+// neither is there, so that an error can name it.
+std::filesystem::path helper_path();
+
+}  // namespace hearonce::app

@@ -1,0 +1,120 @@
+// `hearonce serve` from its start to its exit code: log, signals, gateway. Next file: gateway.cpp.
+#include <app/gateway.hpp>
+#include <app/make_backends.hpp>
+#include <observe/log.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <thread>
+
+namespace hearonce::app {
+
+namespace {
+
+using observe::say;
+using level = observe::log_level;
+
+observe::log_options log_options_of(const log_settings& wanted) {
+    observe::log_options options;
+    options.format = static_cast<observe::log_format>(wanted.format);
+    options.level = static_cast<observe::log_level>(wanted.level);
+    options.access = wanted.access;
+    return options;
+}
+static_assert(static_cast<int>(log_format::json) == static_cast<int>(observe::log_format::json));
+static_assert(static_cast<int>(log_level::error) == static_cast<int>(observe::log_level::error));
+
+std::string url_of(const boost::asio::ip::tcp::endpoint& at, bool tls) {
+    const auto address = at.address().to_string();
+    return std::string(tls ? "https://" : "http://") + (at.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(at.port());
+}
+
+// Waits for signals on a thread of its own, so that a loop that hangs cannot keep the program from ending.
+class signal_watch {
+public:
+    explicit signal_watch(std::function<void(int)> got) : signals_(context_, SIGTERM, SIGINT, SIGHUP), got_(std::move(got)) {
+        wait();
+        thread_ = std::thread([this] { context_.run(); });
+    }
+    ~signal_watch() {
+        context_.stop();
+        thread_.join();
+    }
+
+private:
+    void wait() {
+        signals_.async_wait([this](const boost::system::error_code& failed, int which) {
+            if (failed) return;
+            got_(which);
+            wait();
+        });
+    }
+
+    boost::asio::io_context context_{1};
+    boost::asio::signal_set signals_;
+    std::function<void(int)> got_;
+    std::thread thread_;
+};
+
+class signal_plan {
+public:
+    signal_plan(gateway& running, std::function<result<settings>()> reread) : running_(running), reread_(std::move(reread)) {}
+
+    void operator()(int which) {
+        if (which == SIGHUP) return reload();
+        if (++asked_to_end_ == 1) {
+            say(level::info, "draining: requests that began are served, no new ones are taken");
+            running_.drain();
+        } else {
+            say(level::warn, "second signal: ending everything");
+            running_.end();
+        }
+    }
+
+private:
+    void reload() {
+        auto fresh = reread_();
+        auto done = fresh ? running_.reload(*fresh) : result<void>(fresh.error());
+        if (done) {
+            say(level::info, "read again: tokens and TLS certificate");
+        } else {
+            say(level::error, "not reloaded, what was there stays in force", {{"why", done.error().message()}});
+        }
+    }
+
+    gateway& running_;
+    std::function<result<settings>()> reread_;
+    int asked_to_end_ = 0;
+};
+
+}  // namespace
+
+int run_gateway(const settings& wanted, std::function<result<settings>()> reread) {
+    std::signal(SIGPIPE, SIG_IGN);
+    observe::open_log(log_options_of(wanted.log));
+    int exit_code = 0;
+    {
+        gateway running(wanted, [&wanted](boost::asio::any_io_executor home) { return make_backends(wanted, std::move(home)); });
+        const auto started = running.start();
+        if (started) {
+            for (const auto& at : running.listening()) {
+                say(level::info, "listening on " + url_of(at, wanted.server.tls_certificate.has_value()));
+            }
+            const signal_watch signals(signal_plan(running, std::move(reread)));
+            running.wait();
+            say(level::info, "ended");
+        } else {
+            std::cerr << "hearonce: " << started.error().message() << '\n';
+            exit_code = 2;
+        }
+    }
+    observe::close_log();
+    return exit_code;
+}
+
+}  // namespace hearonce::app
