@@ -150,6 +150,7 @@ void gateway::end() {
 }
 
 void gateway::wait() {
+    if (parts_->ended) return;
     parts_->served.get_future().wait();
     parts_->end_flights();
     parts_->store->stop();

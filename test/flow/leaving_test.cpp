@@ -36,11 +36,11 @@ BOOST_AUTO_TEST_CASE(the_leaders_connection_is_cut_and_the_others_get_their_answ
         wait_for_metric(gateway.port, "hearonce_waiters", 6);
         if (how == 0) leader->close();
         if (how == 1) leader->reset();
-        if (how == 2) leader->shutdown_send();
+        if (how == 2) leader->end_sending();
         wait_for_metric(gateway.port, "hearonce_waiters", 5);
         gateway.backend->open_gate();
         for (auto& follower : followers) {
-            const auto answer = follower->read_answer();
+            const auto answer = read_answer(*follower);
             BOOST_TEST(answer.status == 200);
             BOOST_TEST(answer.header("cache-status") == "hearonce; fwd=miss; collapsed");
         }
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(all_leave_and_a_resend_within_the_grace_joins) {
     auto again = begin(gateway.port, wav());
     wait_for_metric(gateway.port, "hearonce_waiters", 1);
     gateway.backend->open_gate();
-    const auto answer = again->read_answer();
+    const auto answer = read_answer(*again);
     BOOST_TEST(answer.status == 200);
     BOOST_TEST(answer.header("cache-status") == "hearonce; fwd=miss; collapsed");
     BOOST_TEST(gateway.backend->runs() == 1u);
@@ -106,8 +106,8 @@ BOOST_AUTO_TEST_CASE(a_body_cut_short_is_no_work_and_no_entry) {
     for (const std::size_t cut : {whole.size() - 1, whole.size() / 2, whole.find("\r\n\r\n") + 4}) {
         raw_client client(gateway.port);
         client.send(whole.substr(0, cut));
-        client.shutdown_send();
-        BOOST_TEST(client.closes());
+        client.end_sending();
+        BOOST_TEST(closes(client));
     }
     BOOST_TEST(gateway.backend->runs() == 0u);
     BOOST_TEST(metric(gateway.port, "hearonce_audio_memory_bytes") == 0);
@@ -122,8 +122,8 @@ BOOST_AUTO_TEST_CASE(a_pipelined_request_is_not_taken_for_a_leave) {
     BOOST_REQUIRE(gateway.backend->wait_for_runs(1));
     wait_for_metric(gateway.port, "hearonce_waiters", 1);
     gateway.backend->open_gate();
-    BOOST_TEST(client->read_answer().status == 200);
-    BOOST_TEST(client->read_answer().body.find("ok") != std::string::npos);
+    BOOST_TEST(read_answer(*client).status == 200);
+    BOOST_TEST(read_answer(*client).body.find("ok") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,7 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <support/raw_client.hpp>
+#include <support/form_client.hpp>
 #include <support/scripted_backend.hpp>
 
 #include <memory>
