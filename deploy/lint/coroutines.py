@@ -76,16 +76,14 @@ def _end(code, start):
     return len(code)
 
 
-def _in_condition(statement, await_at):
-    """Whether the co_await stands inside the round brackets of an if, while, switch or for."""
+def _conditions(statement):
+    """Where the round brackets of each if, while, switch and for begin and end."""
     for match in CONTROL.finditer(statement):
         depth, i = 1, match.end()
         while i < len(statement) and depth:
             depth += {"(": 1, ")": -1}.get(statement[i], 0)
             i += 1
-        if match.end() <= await_at < i:
-            return True
-    return False
+        yield match.end(), i
 
 
 def check(file):
@@ -102,14 +100,19 @@ def check(file):
         line = file.line_of(match.start())
         if len(AWAIT.findall(statement)) > 1:
             yield line, "a second co_await in the same statement"
+        await_at = match.start() - start
+        conditions = list(_conditions(statement))
+        if any(begin <= await_at < end for begin, end in conditions):
+            yield line, "co_await inside a condition: await into a variable first"
+        else:
+            # What is left after the conditions that govern the statement.
+            statement = statement[max([end for begin, end in conditions if end <= await_at], default=0):]
         if "{" in statement or "}" in statement:
             yield line, "braces in a statement with co_await: name the object first"
         if "?" in statement:
             yield line, "?: in a statement with co_await"
         if "&&" in statement.replace("auto&&", "") or "||" in statement:
             yield line, "&& or || in a statement with co_await"
-        if _in_condition(statement, match.start() - start):
-            yield line, "co_await inside a condition: await into a variable first"
 
 
 def _in_function(statement):
@@ -119,13 +122,15 @@ def _in_function(statement):
 SAMPLES = [
     ("src/a.cpp", _in_function("auto x = co_await g(std::move(named));\n    if (x) co_return;"), 0),
     ("src/a.cpp", _in_function("if (ready) co_await g();\n    else { co_await h(); }"), 0),
+    ("src/a.cpp", _in_function("if (linger || !input.empty()) co_await g();"), 0),
+    ("src/a.cpp", _in_function("if (ready) co_await (a && b());"), 1),
     ("src/a.cpp", _in_function("T named{1, 2};\n    auto [ec, n] = co_await g(named);"), 0),
     ("src/a.cpp", _in_function("while (true) {\n        co_await g();\n    }\n    co_return co_await h();"), 0),
     ("src/a.cpp", _in_function("// co_await g(T{1}) in a comment\n    log(\"co_await ? {}\");\n    co_await g();"), 0),
     ("src/a.cpp", _in_function("auto work = [](int n) -> asio::awaitable<void> {\n    co_await g(n);\n    };\n    co_await work(1);"), 0),
     ("src/a.cpp", _in_function("try { co_await g(); } catch (const error& e) { failed = true; }\n    auto&& y = co_await h();"), 0),
     ("src/a.cpp", _in_function("switch (a) { case one: co_await g(); break; default: co_await h(); }"), 0),
-    ("src/a.cpp", _in_function("for (auto x : {1, 2}) co_await g(x);"), 1),
+    ("src/a.cpp", _in_function("for (auto x : {1, 2}) co_await g(x);"), 0),
     ("src/a.cpp", _in_function("co_await g(T{a, b});"), 1),
     ("src/a.cpp", _in_function("T x{co_await g(), 1};"), 1),
     ("src/a.cpp", _in_function("co_await g({a, b});"), 1),
