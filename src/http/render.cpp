@@ -173,8 +173,13 @@ void append_clock(std::string& out, std::int64_t milliseconds, char decimal_mark
 void append_cue_text(std::string& out, std::string_view words) {
     const std::size_t begin = out.size();
     observe::append_utf8(out, trimmed(words));
-    std::replace_if(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    for (auto at = out.find("-->", begin); at != std::string::npos; at = out.find("-->", at)) out.erase(at, 1);
+    std::size_t end = begin;
+    for (std::size_t at = begin; at < out.size(); ++at) {
+        const char c = out[at] == '\n' || out[at] == '\r' ? ' ' : out[at];
+        while (c == '>' && end - begin >= 2 && out[end - 1] == '-' && out[end - 2] == '-') --end;
+        out[end++] = c;
+    }
+    out.resize(end);
 }
 
 struct cue_style {
