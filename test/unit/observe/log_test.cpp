@@ -2,7 +2,6 @@
 #include <observe/log.hpp>
 
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -136,12 +135,11 @@ BOOST_AUTO_TEST_CASE(access) {
     say_access(whole_line());
     auto said = log.only();
     said.erase("time");
-    BOOST_TEST(
-        json::serialize(said) ==
-        json::serialize(json::parse(
-            R"({"level":"info","message":"request","request_id":"r-1","method":"POST","path":"/v1/audio/transcriptions","status":200,)"
-            R"("client":"192.0.2.7","device":"0123456789abcdef","sha256":"ba7816bf8f01","how":"joined","backend":"local",)"
-            R"("received_bytes":32331,"sent_bytes":42,"total_ms":12.345,"receive_ms":1.0,"wait_ms":11.0,"upstream_ms":0.0})")));
+    const json::value expected = json::parse(
+        R"({"level":"info","message":"request","request_id":"r-1","method":"POST","path":"/v1/audio/transcriptions","status":200,)"
+        R"("client":"192.0.2.7","device":"0123456789abcdef","sha256":"ba7816bf8f01","how":"joined","backend":"local",)"
+        R"("received_bytes":32331,"sent_bytes":42,"total_ms":12.345,"receive_ms":1.0,"wait_ms":11.0,"upstream_ms":0.0})");
+    BOOST_TEST((json::value(said) == expected), json::value(said));
 }
 
 BOOST_AUTO_TEST_CASE(access_leaves_out_what_is_not_known) {
