@@ -11,12 +11,22 @@ namespace hearonce::app {
 
 namespace {
 
+// "base.en" for ggml-base.en.bin, as whisper.cpp names its models; else the file's name without its ending.
+std::string model_name_of(const std::filesystem::path& file) {
+    constexpr std::string_view prefix = "ggml-";
+    auto name = file.stem().string();
+    if (name.starts_with(prefix) && name.size() > prefix.size()) name.erase(0, prefix.size());
+    return name;
+}
+
 whisper::whisper_settings whisper_settings_of(const backend_settings& configured) {
     whisper::whisper_settings made;
     made.name = configured.name;
     made.model = configured.model_path;
     made.helper = helper_path();
-    if (!configured.models.empty()) made.models = configured.models;
+    // It claims its own model's name only: other names reach it as the default backend.
+    made.default_model = configured.model_path.empty() ? configured.name : model_name_of(configured.model_path);
+    made.models = configured.models.empty() ? std::vector{made.default_model} : configured.models;
     if (configured.default_model) made.default_model = *configured.default_model;
     if (configured.threads) made.threads = *configured.threads;
     if (configured.slots) made.slots = *configured.slots;

@@ -1,5 +1,6 @@
 // `hearonce serve` from its start to its exit code: log, signals, gateway. Next file: gateway.cpp.
 #include <app/gateway.hpp>
+#include <app/load_settings.hpp>
 #include <app/make_backends.hpp>
 #include <observe/log.hpp>
 
@@ -63,7 +64,8 @@ private:
 
 class signal_plan {
 public:
-    signal_plan(gateway& running, std::function<result<settings>()> reread) : running_(running), reread_(std::move(reread)) {}
+    signal_plan(gateway& running, settings current, std::function<result<settings>()> reread)
+        : running_(running), current_(std::move(current)), reread_(std::move(reread)) {}
 
     void operator()(int which) {
         if (which == SIGHUP) return reload();
@@ -80,14 +82,16 @@ private:
     void reload() {
         auto fresh = reread_();
         auto done = fresh ? running_.reload(*fresh) : result<void>(fresh.error());
-        if (done) {
-            say(level::info, "read again: tokens and TLS certificate");
-        } else {
-            say(level::error, "not reloaded, what was there stays in force", {{"why", done.error().message()}});
+        if (!done) return say(level::error, "not reloaded, what was there stays in force", {{"why", done.error().message()}});
+        observe::set_log_level(static_cast<observe::log_level>(fresh->log.level), fresh->log.access);
+        for (const auto& changed : changed_keys(current_, *fresh)) {
+            if (!changed.live) say(level::warn, "changed, but takes effect only after a restart", {{"key", changed.key}});
         }
+        say(level::info, "reloaded: tokens, TLS certificate and log level");
     }
 
     gateway& running_;
+    const settings current_;
     std::function<result<settings>()> reread_;
     int asked_to_end_ = 0;
 };
@@ -105,7 +109,7 @@ int run_gateway(const settings& wanted, std::function<result<settings>()> reread
             for (const auto& at : running.listening()) {
                 say(level::info, "listening on " + url_of(at, wanted.server.tls_certificate.has_value()));
             }
-            const signal_watch signals(signal_plan(running, std::move(reread)));
+            const signal_watch signals(signal_plan(running, wanted, std::move(reread)));
             running.wait();
             say(level::info, "ended");
         } else {

@@ -1,10 +1,18 @@
 // `hearonce serve`: settings, then the gateway until a signal ends it. Next file: app/gateway.hpp.
+#include <app/gateway.hpp>
 #include <cli/commands.hpp>
 
 #include <CLI/CLI.hpp>
 
 namespace hearonce::cli {
 namespace {
+
+// For SIGHUP: the same sources once more. What is wrong with them is one sentence.
+result<app::settings> read_again(const app::settings_sources& from) {
+    auto loaded = app::load_settings(from);
+    if (!loaded) return error(errc::invalid_parameter, loaded.error().found.front().text);
+    return std::move(loaded->values);
+}
 
 exit_code serve(const config_flags& flags, const std::vector<std::string>& addresses) {
     app::settings_sources from = flags.sources();
@@ -14,7 +22,7 @@ exit_code serve(const config_flags& flags, const std::vector<std::string>& addre
     const auto loaded = app::load_settings(from);
     if (!loaded) return complain(loaded.error());
     warn(loaded->warnings);
-    return complain("serve is not built into this version yet");
+    return static_cast<exit_code>(app::run_gateway(loaded->values, [from] { return read_again(from); }));
 }
 
 }  // namespace
