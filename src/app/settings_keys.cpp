@@ -89,22 +89,22 @@ constexpr std::array key_table{
                                                              "PEM file of the certificate chain; with server.tls_key.", "none"),
     of<optional_of<path>, &s::server, &srv::tls_key>("server.tls_key", live,
                                                      "PEM file of the certificate's key; with server.tls_certificate.", "none"),
-    of<size<1, 16 * gibibyte>, &s::server, &srv::max_audio_bytes>("server.max_audio", live,
+    of<size<1, 16 * gibibyte>, &s::server, &srv::max_audio_bytes>("server.max_audio", fixed,
                                                                   "Larger audio is refused with 413; counted in bytes received."),
-    of<size<1024, gibibyte>, &s::server, &srv::max_fields_bytes>("server.max_fields", live, "Bound of all other form fields together."),
+    of<size<1024, gibibyte>, &s::server, &srv::max_fields_bytes>("server.max_fields", fixed, "Bound of all other form fields together."),
     of<count<1, 1'000'000>, &s::server, &srv::max_connections>(
         "server.max_connections", fixed, "Connections open at one time; lowered, and said so, when the limit of open files is too low."),
-    of<time_limit, &s::server, &srv::header_timeout>("server.header_timeout", live, "Time a request's head may take."),
-    of<time_limit, &s::server, &srv::idle_timeout>("server.idle_timeout", live, "Time a connection may rest between requests."),
+    of<time_limit, &s::server, &srv::header_timeout>("server.header_timeout", fixed, "Time a request's head may take."),
+    of<time_limit, &s::server, &srv::idle_timeout>("server.idle_timeout", fixed, "Time a connection may rest between requests."),
     of<time_limit, &s::server, &srv::upload_stall_timeout>(
-        "server.upload_stall_timeout", live,
+        "server.upload_stall_timeout", fixed,
         "Time an upload may bring nothing; time in which the gateway itself does not read does not count."),
-    of<list_of<origin>, &s::server, &srv::cors_origins>("server.cors_origins", live, "Origins of web pages that may call the gateway."),
-    of<list_of<host_name>, &s::server, &srv::host_names>("server.host_names", live,
+    of<list_of<origin>, &s::server, &srv::cors_origins>("server.cors_origins", fixed, "Origins of web pages that may call the gateway."),
+    of<list_of<host_name>, &s::server, &srv::host_names>("server.host_names", fixed,
                                                          "Host names besides localhost that are believed on loopback in mode open."),
-    of<list_of<address_range>, &s::server, &srv::trusted_proxies>("server.trusted_proxies", live,
+    of<list_of<address_range>, &s::server, &srv::trusted_proxies>("server.trusted_proxies", fixed,
                                                                   "Networks whose X-Forwarded-For is believed."),
-    of<duration<0, day_ms>, &s::server, &srv::drain>("server.drain", live, "Time that requests begun before SIGTERM have to end."),
+    of<duration<0, day_ms>, &s::server, &srv::drain>("server.drain", fixed, "Time that requests begun before SIGTERM have to end."),
     of<flag, &s::server, &srv::open_to_everyone>(
         "server.open_to_everyone", fixed,
         "Allows a non-loopback address with auth.mode = \"open\": anybody who reaches it can use the backends."),
@@ -127,34 +127,34 @@ constexpr std::array key_table{
         "auth.secret_file", fixed, "Keys the hashes of callers' keys; needed when instances share a store.", "made at start"),
     of<flag, &s::auth, &auth_settings::own_key_local>("auth.own_key_local", fixed, "Whether whisper backends take work in mode own-key."),
 
-    of<time_limit, &s::flight, &flight_settings::ttl>("flight.ttl", live, "Life of a finished success, counted from its end."),
+    of<time_limit, &s::flight, &flight_settings::ttl>("flight.ttl", fixed, "Life of a finished success, counted from its end."),
     of<size<0, tebibyte>, &s::flight, &flight_settings::cache_bytes>("flight.cache_bytes", fixed,
                                                                      "Bound of the finished results; least recently used goes first."),
     of<duration<0, day_ms>, &s::flight, &flight_settings::abandon_grace>(
-        "flight.abandon_grace", live, "When the last waiter has left, work goes on this long for a resend to find it."),
+        "flight.abandon_grace", fixed, "When the last waiter has left, work goes on this long for a resend to find it."),
     of<store, &s::flight, &flight_settings::store>(
         "flight.store", fixed, "memory, or redis://[:password@]host:port/db (rediss:// for TLS): one flight over many instances."),
 
-    of<time_limit, &s::deadline, &deadline_settings::base>("deadline.base", live,
+    of<time_limit, &s::deadline, &deadline_settings::base>("deadline.base", fixed,
                                                            "Limit of a cloud flight as a whole, before the note's length is counted."),
-    of<number<0, 1000>, &s::deadline, &deadline_settings::per_audio_second>("deadline.per_audio_second", live,
+    of<number<0, 1000>, &s::deadline, &deadline_settings::per_audio_second>("deadline.per_audio_second", fixed,
                                                                             "Seconds added for each second of audio."),
-    of<time_limit, &s::deadline, &deadline_settings::cap>("deadline.cap", live,
+    of<time_limit, &s::deadline, &deadline_settings::cap>("deadline.cap", fixed,
                                                           "The limit is never longer, and this long when the note's length is unknown."),
 
-    of<count<1, 20>, &s::retry, &retry_settings::attempts>("retry.attempts", live, "Attempts towards one backend, the first included."),
-    of<list_of<pause, 1>, &s::retry, &retry_settings::pauses>("retry.pauses", live, "Pauses between attempts; the last repeats."),
-    of<pause, &s::retry, &retry_settings::window>("retry.window", live,
+    of<count<1, 20>, &s::retry, &retry_settings::attempts>("retry.attempts", fixed, "Attempts towards one backend, the first included."),
+    of<list_of<pause, 1>, &s::retry, &retry_settings::pauses>("retry.pauses", fixed, "Pauses between attempts; the last repeats."),
+    of<pause, &s::retry, &retry_settings::window>("retry.window", fixed,
                                                   "Time in which attempts may begin; Retry-After is obeyed within it."),
 
     of<optional_of<count<0, requests_max, std::uint64_t>>, &s::quota, &quota_settings::requests_per_day>(
-        "quota.requests_per_day", live, "Pieces of work a principal may lead a day; joins and hits are free.", "none"),
+        "quota.requests_per_day", fixed, "Pieces of work a principal may lead a day; joins and hits are free.", "none"),
     of<optional_of<duration<0, 36500 * day_ms>>, &s::quota, &quota_settings::audio_per_day>(
-        "quota.audio_per_day", live, "Length of audio a principal may have worked on a day.", "none"),
+        "quota.audio_per_day", fixed, "Length of audio a principal may have worked on a day.", "none"),
     of<optional_of<count<0, requests_max, std::uint64_t>>, &s::quota, &quota_settings::device_requests_per_day>(
-        "quota.device_requests_per_day", live, "The same for each of its devices.", "none"),
+        "quota.device_requests_per_day", fixed, "The same for each of its devices.", "none"),
     of<optional_of<duration<0, 36500 * day_ms>>, &s::quota, &quota_settings::device_audio_per_day>(
-        "quota.device_audio_per_day", live, "The same for each of its devices.", "none"),
+        "quota.device_audio_per_day", fixed, "The same for each of its devices.", "none"),
 
     of<optional_of<backend_name>, &s::default_backend>("default_backend", fixed, "Takes model names nobody claims.",
                                                        "the whisper one, if any"),
