@@ -31,7 +31,7 @@ namespace hearonce::http {
 struct upload_limits {
     std::uint64_t audio_bytes_max = 26214400;     // server.max_audio; also bounds other files together, which are not kept.
     std::uint64_t field_bytes_max = 1024 * 1024;  // server.max_fields; names and values of all fields together.
-    multipart_limits form;
+    multipart_limits form = {};
 };
 
 // errc::audio_too_large when an announced body is longer than audio, fields and their lines may be: before it is read.
