@@ -15,10 +15,10 @@ namespace hearonce::server {
 struct answer_framing {
     unsigned version = 11;  // Of the request.
     bool keep_alive = true;
-    std::optional<std::uint64_t> content_length;  // Absent: chunked, or to the connection's end for HTTP/1.0.
+    std::optional<std::uint64_t> content_length{};  // Absent: chunked, or to the connection's end for HTTP/1.0.
     bool chunked = false;
-    std::string_view request_id;
-    std::string_view date;  // IMF-fixdate
+    std::string_view request_id{};
+    std::string_view date{};  // IMF-fixdate
 };
 
 // 1xx, 204 and 304 have neither body nor length (RFC 9110 section 6.4.1).

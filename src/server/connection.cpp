@@ -91,6 +91,8 @@ void connection::forget_request() {
 
 asio::awaitable<connection::next> connection::read_head() {
     forget_request();
+    // A drain that began while the last answer was being sent did not find this connection idle.
+    if (!first_ && loop_->shared().draining) last_try_ = true;
     auto limit = never;
     auto limit_for = stage::answered;
     for (;;) {

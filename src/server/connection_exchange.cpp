@@ -104,7 +104,7 @@ void connection::watch() {
         if (step.is == transport::io::kind::read_later) return arm();
         if (step.is == transport::io::kind::write_later) return;
         left_seen_ = true;
-        caller_left();
+        return caller_left();
     }
     input_.park();
 }

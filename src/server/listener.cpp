@@ -22,6 +22,7 @@ namespace {
 
 // Without a descriptor the queue stays readable, so going on at once would spin.
 constexpr std::chrono::milliseconds descriptor_pause(50);
+constexpr std::chrono::seconds descriptor_say_again(10);
 
 bool lacks_descriptors(const error_code& failed) noexcept {
     return failed == asio::error::no_descriptors || failed.value() == ENFILE || failed == asio::error::no_buffer_space ||
@@ -119,7 +120,11 @@ void listener::hand_over(tcp::socket socket, tcp::endpoint peer, loop& to) {
 void listener::pause_for_descriptors() {
     if (pausing_) return;
     pausing_ = true;
-    observe::say(observe::log_level::warn, "No file descriptor is free: new connections wait.", {{"connections", shared_->open.load()}});
+    auto now = std::chrono::steady_clock::now();
+    if (now >= say_again_)
+        observe::say(observe::log_level::warn, "No file descriptor is free: new connections wait.",
+                     {{"connections", shared_->open.load()}});
+    if (now >= say_again_) say_again_ = now + descriptor_say_again;
     pause_.expires_after(descriptor_pause);
     pause_.async_wait([self = shared_from_this()](error_code) {
         self->pausing_ = false;

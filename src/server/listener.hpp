@@ -9,6 +9,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <list>
 #include <memory>
@@ -53,6 +54,7 @@ private:
     std::size_t next_ = 0;
     bool full_ = false;
     bool pausing_ = false;
+    std::chrono::steady_clock::time_point say_again_{};
     bool closed_ = false;
 };
 
