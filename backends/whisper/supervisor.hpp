@@ -77,6 +77,7 @@ public:
     // It says nonsense or its socket ended while the process lives.
     supervisor_action on_lost(std::string reason) {
         if (phase_ != helper_phase::starting && phase_ != helper_phase::ready) return {};
+        lost_ = true;
         return give_up(std::move(reason));
     }
 
@@ -149,6 +150,7 @@ private:
     std::uint64_t restarts_ = 0;
     unsigned failed_starts_ = 0;
     unsigned ends_in_a_row_ = 0;
+    bool lost_ = false;  // The socket ended first; how the process ends is still to be told.
     std::string trouble_;
 };
 

@@ -1,31 +1,90 @@
-// Placeholder of the local engine until its parts are here: a backend that says it is not ready.
+// The thread-safe shell: a caller's coroutine waits on its own loop while the engine works on the home loop.
+// Next file: engine.cpp.
+#include <backends/whisper/engine.hpp>
 #include <backends/whisper/whisper_backend.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <utility>
 
 namespace hearonce::whisper {
 namespace {
 
-class absent_backend final : public whisper_backend {
+namespace asio = boost::asio;
+constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
+
+// Takes the job back when the coroutine ends before its outcome: deadline, cancellation, or a frame destroyed.
+class claim {
 public:
-    explicit absent_backend(whisper_settings settings) : settings_(std::move(settings)) {}
-    std::string_view name() const noexcept override { return settings_.name; }
-    backend_state state() const override { return {false, "the local engine is not built yet"}; }
-    std::vector<std::string> models() const override { return settings_.models; }
-    std::string default_model() const override { return settings_.default_model; }
-    result<void> supports(const transcription_request&) const override { return {}; }
-    boost::asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording>, transcription_request, deadline) override {
-        co_return error(errc::upstream_error, "The local engine is not ready.");
+    claim(std::shared_ptr<engine> on, std::uint64_t id) : engine_(std::move(on)), id_(id) {}
+    ~claim() {
+        if (settled_ || engine_->stopped()) return;
+        asio::post(engine_->home(), [on = engine_, id = id_] { on->leave(id); });
     }
-    whisper_counts counts() const noexcept override { return {}; }
-    int helper_pid() const noexcept override { return 0; }
+    claim(const claim&) = delete;
+    claim& operator=(const claim&) = delete;
+    void settle() noexcept { settled_ = true; }
 
 private:
-    whisper_settings settings_;
+    std::shared_ptr<engine> engine_;
+    std::uint64_t id_;
+    bool settled_ = false;
+};
+
+class local_engine final : public whisper_backend {
+public:
+    local_engine(asio::any_io_executor home, whisper_settings settings)
+        : engine_(std::make_shared<engine>(std::move(home), std::move(settings))) {
+        asio::post(engine_->home(), [on = engine_] { on->start(); });
+    }
+    ~local_engine() override { engine_->stop(); }
+
+    std::string_view name() const noexcept override { return engine_->settings().name; }
+    backend_state state() const override { return engine_->state(); }
+    std::vector<std::string> models() const override { return engine_->settings().models; }
+    std::string default_model() const override { return engine_->settings().default_model; }
+    whisper_counts counts() const noexcept override { return engine_->counts(); }
+    int helper_pid() const noexcept override { return engine_->helper_pid(); }
+
+    result<void> supports(const transcription_request& request) const override {
+        if (request.format == response_format::diarized_json) {
+            return error(errc::unsupported_value, "The local engine cannot tell speakers apart.", "response_format");
+        }
+        return {};
+    }
+
+    asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording> audio, transcription_request request,
+                                                   deadline limit) override {
+        auto executor = co_await asio::this_coro::executor;
+        const auto on = engine_;
+        if (on->stopped()) co_return error(errc::draining);
+        const auto me = std::make_shared<caller>(executor, limit);
+        const std::uint64_t id = on->new_id();
+        claim held(on, id);
+        job work{me, std::move(audio), std::move(request)};
+        asio::post(on->home(), [on, id, work = std::move(work)]() mutable { on->submit(id, std::move(work)); });
+        while (!me->outcome) {
+            auto [ec] = co_await me->changed.async_wait(use_result);
+            if (me->outcome) break;
+            auto cancellation = co_await asio::this_coro::cancellation_state;
+            if (cancellation.cancelled() != asio::cancellation_type::none) co_return error(errc::cancelled);
+            if (!ec) co_return error(errc::upstream_timeout, "The local engine did not get to the end in time.");
+        }
+        held.settle();
+        co_return std::move(*me->outcome);
+    }
+
+private:
+    std::shared_ptr<engine> engine_;
 };
 
 }  // namespace
 
-std::shared_ptr<whisper_backend> create_whisper_backend(boost::asio::any_io_executor, whisper_settings settings) {
-    return std::make_shared<absent_backend>(std::move(settings));
+std::shared_ptr<whisper_backend> create_whisper_backend(asio::any_io_executor home, whisper_settings settings) {
+    return std::make_shared<local_engine>(std::move(home), std::move(settings));
 }
 
 }  // namespace hearonce::whisper

@@ -35,7 +35,7 @@ struct whisper_settings {
     std::chrono::milliseconds start_timeout{120'000};    // Time to load the model.
     std::chrono::milliseconds back_off_first{250};       // Before the first restart; doubled up to back_off_max.
     std::chrono::milliseconds back_off_max{30'000};
-    std::size_t audio_seconds_max = 6 * 3600;  // Longer recordings are refused with audio_too_large.
+    std::size_t audio_seconds_max = 2 * 3600;  // Longer recordings are refused with audio_too_large.
     // Called on the home executor with one line a human can read; may be empty.
     std::function<void(const std::string&)> log;
 };

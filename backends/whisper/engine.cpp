@@ -1,0 +1,288 @@
+// Events of the home loop in, actions out. Every entry ends with settle(): hand out jobs, arm the timer, publish numbers.
+// Next file: process.cpp.
+#include <backends/whisper/audio_file.hpp>
+#include <backends/whisper/engine.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+
+namespace hearonce::whisper {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto look_again = std::chrono::seconds(2);  // For a model or program that is not there yet.
+constexpr auto end_grace = std::chrono::milliseconds(500);
+
+supervisor_settings supervision_of(const whisper_settings& s) {
+    return {s.start_timeout, s.progress_timeout, s.back_off_first, s.back_off_max};
+}
+
+job_limits limits_of(const whisper_settings& s) {
+    return {std::clamp(s.slots, 1U, 64U), s.queue, s.deadline_per_audio_second, s.deadline_floor};
+}
+
+std::vector<std::string> arguments_of(const whisper_settings& s) {
+    std::vector<std::string> out = {"--serve-fd",
+                                    std::to_string(helper_process::socket_number),
+                                    "--slots",
+                                    std::to_string(limits_of(s).slots),
+                                    "--threads",
+                                    std::to_string(std::min(s.threads, 256U)),
+                                    "--audio-seconds-max",
+                                    std::to_string(std::clamp<std::size_t>(s.audio_seconds_max, 1, 86400))};
+    if (s.no_context) out.emplace_back("--no-context");
+    out.emplace_back("--");
+    out.push_back(s.model.string());
+    return out;
+}
+
+}  // namespace
+
+engine::engine(asio::any_io_executor home, whisper_settings settings)
+    : home_(home), settings_(std::move(settings)), supervisor_(supervision_of(settings_)), table_(limits_of(settings_)), timer_(home) {
+    state_ = {false, missing()};
+    if (state_.reason.empty()) state_.reason = "The local engine is starting.";
+}
+
+backend_state engine::state() const {
+    const std::lock_guard lock(guard_);
+    return state_;
+}
+
+// What keeps the helper from being started, with the way out; empty when nothing does.
+std::string engine::missing() const {
+    const std::string setting = "backends." + settings_.name + ".model";
+    if (settings_.model.empty()) return "No model: run `hearonce models pull base.en` or set " + setting + ".";
+    std::error_code ignored;
+    if (!std::filesystem::exists(settings_.model, ignored)) {
+        return "The model file " + settings_.model.string() + " is not there: run `hearonce models pull base.en` or set " + setting + ".";
+    }
+    if (settings_.helper.empty() || ::access(settings_.helper.c_str(), X_OK) != 0) {
+        return "The program hearonce-whisper is not installed" + (settings_.helper.empty() ? "" : " at " + settings_.helper.string()) +
+               ": build with libwhisper (deploy/whisper-runtime.sh).";
+    }
+    return {};
+}
+
+error engine::trouble() const {
+    if (const std::string why = missing(); !why.empty()) return {errc::upstream_error, why};
+    return {errc::upstream_error, "The local engine does not start: " + supervisor_.trouble()};
+}
+
+void engine::start() {
+    if (stopped_) return;
+    if (missing().empty()) carry_out(supervisor_.on_start(clock::now()));
+    settle();
+}
+
+void engine::submit(std::uint64_t id, job work) {
+    jobs_.emplace(id, std::move(work));
+    if (stopped_) return finish(id, error(errc::draining));
+    if (supervisor_.phase() == helper_phase::stopped && missing().empty()) carry_out(supervisor_.on_start(clock::now()));
+    if (supervisor_.phase() == helper_phase::stopped || (supervisor_.hopeless() && supervisor_.phase() != helper_phase::ready)) {
+        finish(id, trouble());
+    } else if (!table_.add(id)) {
+        finish(id, error(errc::overloaded, "The local engine's queue is full, try again soon.").with_retry_after(table_.retry_after()));
+    }
+    settle();
+}
+
+void engine::leave(std::uint64_t id) {
+    if (stopped_) return;
+    jobs_.erase(id);
+    if (table_.leave(id) == job_table::place::running && channel_) channel_->send(cancel_job{id});
+    settle();
+}
+
+void engine::stop() {
+    if (stopped_.exchange(true)) return;
+    static_cast<void>(supervisor_.on_stop());
+    timer_.reset();
+    if (channel_) channel_->close();
+    if (ended_) ended_->release();
+    ended_.reset();
+    channel_.reset();
+    if (process_) process_->finish(end_grace);
+    process_.reset();
+    table_.drop_running();
+    table_.drop_waiting();
+    while (!jobs_.empty()) finish(jobs_.begin()->first, error(errc::draining));
+    publish();
+}
+
+void engine::carry_out(const supervisor_action& action) {
+    if (action.kill && process_) process_->kill();
+    if (action.kill && channel_) channel_->close();
+    if (action.drop_running) {
+        drop(table_.drop_running(), error(errc::upstream_error, "The local engine ended in the middle of the work and is started again."));
+    }
+    if (action.drop_waiting) drop(table_.drop_waiting(), trouble());
+    if (action.spawn) spawn();
+}
+
+void engine::spawn() {
+    std::string why;
+    auto started = helper_process::start(settings_.helper, arguments_of(settings_), why);
+    if (!started) {
+        say("hearonce-whisper cannot be started: " + why);
+        return carry_out(supervisor_.on_ended(clock::now(), why));
+    }
+    process_.emplace(std::move(started->process));
+    pid_ = process_->pid();
+    channel_ = std::make_shared<channel>(
+        home_, std::move(started->socket), [this](message what) { hear(std::move(what)); },
+        [this](std::string reason) {
+            carry_out(supervisor_.on_lost(std::move(reason)));
+            settle();
+        });
+    channel_->start();
+    watch_process();
+}
+
+// The handler may run after stop(): it holds the engine.
+void engine::watch_process() {
+    ended_.emplace(home_, process_->ended_descriptor());
+    ended_->async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](boost::system::error_code ec) {
+        if (!ec && !self->stopped_) self->process_ended();
+    });
+}
+
+void engine::process_ended() {
+    const auto how = process_->reap();
+    if (!how) return watch_process();
+    ended_->release();
+    ended_.reset();
+    process_.reset();
+    pid_ = 0;
+    if (channel_) channel_->close();
+    channel_.reset();
+    say("hearonce-whisper " + *how);
+    carry_out(supervisor_.on_ended(clock::now(), "It " + *how + "."));
+    settle();
+}
+
+void engine::hear(message what) {
+    if (const auto* ready = std::get_if<helper_ready>(&what)) {
+        supervisor_.on_ready();
+        say("hearonce-whisper is ready, libwhisper " + ready->library + (ready->multilingual ? "" : ", English only"));
+    } else if (auto* broken = std::get_if<helper_failed>(&what)) {
+        say("hearonce-whisper cannot work: " + broken->reason);
+        carry_out(supervisor_.on_broken(std::move(broken->reason)));
+    } else if (const auto* step = std::get_if<job_step>(&what)) {
+        table_.step(step->id, clock::now(), std::chrono::milliseconds(step->audio_milliseconds));
+    } else if (auto* done = std::get_if<job_done>(&what)) {
+        done->result.backend = settings_.name;
+        table_.end(done->id, clock::now());
+        supervisor_.on_job_ended();
+        finish(done->id, std::move(done->result));
+    } else if (auto* failed = std::get_if<job_failed>(&what)) {
+        table_.end(failed->id, clock::now());
+        supervisor_.on_job_ended();
+        finish(failed->id, error(failed->code, std::move(failed->message), std::move(failed->param)));
+    } else if (const auto* cancelled = std::get_if<job_cancelled>(&what)) {
+        table_.end(cancelled->id, clock::now());
+        supervisor_.on_job_ended();
+        finish(cancelled->id, error(errc::cancelled));
+    }
+    settle();
+}
+
+void engine::pump() {
+    while (supervisor_.phase() == helper_phase::ready) {
+        const auto id = table_.take(clock::now());
+        if (!id) return;
+        run(*id);
+    }
+}
+
+void engine::run(std::uint64_t id) {
+    const auto found = jobs_.find(id);
+    assert(found != jobs_.end());  // leave() takes a waiting job out of both.
+    const job& work = found->second;
+    owned_descriptor audio = descriptor_of(*work.audio->bytes);
+    if (!audio) {
+        table_.end(id, clock::now());
+        return finish(id, error(errc::overloaded).with_retry_after(table_.retry_after()));
+    }
+    channel_->send(start_job{id, work.request.language, work.request.prompt, work.request.temperature, work.request.task == task::translate,
+                             work.request.word_times},
+                   std::move(audio));
+}
+
+void engine::finish(std::uint64_t id, result<transcript> outcome) {
+    auto node = jobs_.extract(id);
+    if (!node) return;  // Nobody waits for it any more.
+    auto who = node.mapped().who.lock();
+    if (!who) return;
+    const auto executor = who->executor;
+    // From here on `who` belongs to its own loop.
+    asio::post(executor, [who = std::move(who), outcome = std::move(outcome)]() mutable {
+        who->outcome.emplace(std::move(outcome));
+        who->changed.cancel();
+    });
+}
+
+void engine::drop(const std::vector<std::uint64_t>& ids, const error& why) {
+    for (const std::uint64_t id : ids) finish(id, why);
+}
+
+void engine::on_time() {
+    const auto now = clock::now();
+    if (supervisor_.phase() == helper_phase::stopped) return start();
+    carry_out(supervisor_.on_time(now, table_.oldest_step()));
+    for (const std::uint64_t id : table_.overdue(now)) {
+        finish(id, error(errc::upstream_timeout, "The local engine took too long."));
+        leave(id);
+    }
+    settle();
+}
+
+void engine::settle() {
+    if (stopped_) return;
+    pump();
+    std::optional<clock::time_point> wake = supervisor_.next_wake(table_.oldest_step());
+    if (const auto overdue = table_.next_overdue(); overdue && (!wake || *overdue < *wake)) wake = overdue;
+    if (supervisor_.phase() == helper_phase::stopped) wake = clock::now() + look_again;
+    // A timer that fires too early looks again; so steps, which only move the wake-up back, do not touch it.
+    if (wake && (!armed_ || *wake < *armed_)) {
+        armed_ = wake;
+        timer_->expires_at(*wake);
+        timer_->async_wait([weak = weak_from_this()](boost::system::error_code ec) {
+            const auto self = weak.lock();
+            if (ec || !self || self->stopped_) return;
+            self->armed_.reset();
+            self->on_time();
+        });
+    }
+    publish();
+}
+
+void engine::publish() {
+    waiting_ = table_.waiting();
+    running_ = table_.running();
+    restarts_ = supervisor_.restarts();
+    if (process_ == std::nullopt) pid_ = 0;
+    backend_state now{supervisor_.phase() == helper_phase::ready, {}};
+    if (stopped_)
+        now.reason = "The local engine is stopped.";
+    else if (supervisor_.phase() == helper_phase::stopped)
+        now.reason = missing();
+    else if (!now.ready && !supervisor_.trouble().empty())
+        now.reason = "The local engine is being started again. " + supervisor_.trouble();
+    else if (!now.ready)
+        now.reason = "The local engine is starting.";
+    const std::lock_guard lock(guard_);
+    state_ = std::move(now);
+}
+
+void engine::say(const std::string& line) const {
+    if (settings_.log) settings_.log(line);
+}
+
+}  // namespace hearonce::whisper

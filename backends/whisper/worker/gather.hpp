@@ -1,0 +1,38 @@
+// Frames of any shape in, one stream of 16 kHz mono floats out.
+//
+// Holds: gatherer. Next file: decode.cpp.
+#pragma once
+
+#include <backends/whisper/worker/media.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace hearonce::whisper {
+
+class gatherer {
+public:
+    explicit gatherer(std::size_t samples_max) : samples_max_(samples_max) {}
+
+    // False: the frame cannot be audio anybody recorded.
+    bool add(const AVFrame& frame);
+    // Takes what the resampler still holds.
+    void finish();
+    bool full() const noexcept { return samples_.size() > samples_max_; }
+    // All finite and within -1..1.
+    std::vector<float>& samples() noexcept { return samples_; }
+
+private:
+    bool fits(const AVFrame& frame) const;
+    bool restart(const AVFrame& frame);
+    bool convert(const std::uint8_t** data, int count);
+
+    std::size_t samples_max_;
+    std::vector<float> samples_;
+    resampler_pointer resampler_;
+    int rate_ = 0;
+    int format_ = -1;
+    int channels_ = 0;
+};
+
+}  // namespace hearonce::whisper
