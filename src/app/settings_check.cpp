@@ -160,7 +160,8 @@ void check_backends(const settings& values, problems& found) {
     for (const backend_settings& one : values.backends) {
         const std::string head = "backends." + one.name + ".";
         check_readable(found, head + "ca_file", one.ca_file);
-        const bool needs_key = one.kind != backend_kind::whisper && !one.base_url && values.auth.mode != auth_mode::own_key;
+        const bool named = one.api_key || one.api_key_env || one.api_key_file;
+        const bool needs_key = one.kind != backend_kind::whisper && !one.base_url && !named && values.auth.mode != auth_mode::own_key;
         if (needs_key && one.credential.empty())
             complain(found, head + "api_key",
                      "is missing; accepts a key here, in api_key_env, api_key_file or the environment variable " +

@@ -77,7 +77,7 @@ std::optional<std::string> without_token(std::string_view lines, std::string_vie
     bool found = false;
     while (!lines.empty()) {
         const auto line = next_line(lines);
-        const bool taken = name_in(line) == name;
+        const bool taken = !name.empty() && name_in(line) == name;
         found = found || taken;
         if (!taken) kept += line;
     }

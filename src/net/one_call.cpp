@@ -2,6 +2,7 @@
 // caller is cli/send.cpp or a backend.
 #include <net/one_call.hpp>
 
+#include <net/call_failure.hpp>
 #include <net/connect.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <stdexcept>
 
 namespace hearonce::net {
 namespace {
@@ -74,31 +74,6 @@ public:
 private:
     std::shared_ptr<conversation<Stream>> talk_;
 };
-
-std::string_view doing(call_stage stage) {
-    switch (stage) {
-        case call_stage::connecting: return "cannot connect to ";
-        case call_stage::sending: return "the request was cut off by ";
-        case call_stage::waiting: return "no answer from ";
-        case call_stage::receiving: return "the answer was cut off by ";
-    }
-    return "";
-}
-
-call_failure failure_of(call_stage stage, const http_url& url, const boost::system::error_code& ec, bool timed_out) {
-    call_failure why;
-    why.stage = stage;
-    why.timed_out = timed_out || ec == asio::error::timed_out;
-    why.cancelled = !why.timed_out && ec == asio::error::operation_aborted;
-    std::string reason = ec.message();
-    if (why.timed_out) reason = "timed out";
-    if (why.cancelled) reason = "cancelled";
-    if (!why.timed_out && (ec == http::error::end_of_stream || ec == http::error::partial_message || ec == asio::error::eof))
-        reason = "the connection was closed";
-    if (ec == http::error::body_limit || ec == http::error::header_limit) reason = "the answer is too large";
-    why.message = std::string(doing(stage)) + url.authority() + ": " + reason;
-    return why;
-}
 
 template <class Stream>
 call_failure failure_of(const conversation<Stream>& talk, const boost::system::error_code& ec) {
@@ -231,17 +206,6 @@ asio::awaitable<call_result> resolve_and_call(call_request request, call_limits 
 }
 
 }  // namespace
-
-std::optional<std::string_view> http_answer::find(std::string_view name) const noexcept {
-    for (const auto& one : headers) {
-        if (beast::iequals(one.name, name)) return std::string_view(one.value);
-    }
-    return std::nullopt;
-}
-
-void throw_exception_from_error(const call_failure& why, const boost::source_location&) {
-    throw std::runtime_error(why.message);
-}
 
 asio::awaitable<call_result> call(call_request request, call_limits limits) {
     assert(!request.url.tls || request.tls);
