@@ -4,8 +4,6 @@
 #include <http/form.hpp>
 #include <http/utf8.hpp>
 
-#include <boost/algorithm/string/predicate.hpp>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -14,8 +12,6 @@
 
 namespace hearonce::http {
 namespace {
-
-using boost::algorithm::iequals;
 
 error invalid(std::string message, std::string_view param) {
     return error(errc::invalid_parameter, std::move(message), std::string(param));
@@ -49,8 +45,8 @@ result<void> read_format(const std::string& value, transcription_request& reques
 
 result<void> read_stream(const std::string& value, transcription_request& request) {
     // Python's str(True) is in the field as well.
-    const bool yes = value == "1" || iequals(value, "true");
-    const bool no = value == "0" || iequals(value, "false");
+    const bool yes = value == "1" || value == "true" || value == "True";
+    const bool no = value == "0" || value == "false" || value == "False";
     if (!yes && !no) return invalid("stream must be 'true' or 'false'.", "stream");
     request.stream = yes;
     return {};

@@ -14,6 +14,20 @@ std::string_view text_of(std::span<const std::byte> bytes) noexcept {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// The first place of `needle`, which begins with a CR, nullptr if there is none. Audio has a CR every few hundred bytes, and
+// from one to the next memchr() is twice as fast as memmem(); where they are frequent (text, or malice) memmem() goes on.
+const std::byte* find_delimiter(std::span<const std::byte> in, std::string_view needle) noexcept {
+    for (std::size_t tries = in.size() / 128 + 4; in.size() >= needle.size(); --tries) {
+        if (tries == 0) return static_cast<const std::byte*>(::memmem(in.data(), in.size(), needle.data(), needle.size()));
+        const void* at = std::memchr(in.data(), '\r', in.size() - needle.size() + 1);
+        if (at == nullptr) return nullptr;
+        in = in.subspan(static_cast<std::size_t>(static_cast<const std::byte*>(at) - in.data()));
+        if (std::memcmp(in.data(), needle.data(), needle.size()) == 0) return in.data();
+        in = in.subspan(1);
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 multipart_parser::multipart_parser(std::string_view boundary, multipart_limits limits)
@@ -97,8 +111,8 @@ void multipart_parser::scan_held(std::span<const std::byte>& input) {
 }
 
 void multipart_parser::scan_fresh(std::span<const std::byte>& input) {
-    if (const void* at = ::memmem(input.data(), input.size(), delimiter_.data(), delimiter_.size())) {
-        const auto before = static_cast<std::size_t>(static_cast<const std::byte*>(at) - input.data());
+    if (const std::byte* at = find_delimiter(input, delimiter_)) {
+        const auto before = static_cast<std::size_t>(at - input.data());
         data_ = input.first(before);
         input = input.subspan(before + delimiter_.size());
         matched_ = delimiter_.size();

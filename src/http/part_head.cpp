@@ -4,15 +4,19 @@
 #include <http/part_head.hpp>
 #include <http/utf8.hpp>
 
-#include <boost/algorithm/string/predicate.hpp>
-#include <boost/algorithm/string/replace.hpp>
+#include <algorithm>
 
 namespace hearonce::http {
 namespace {
 
-using boost::algorithm::iequals;
-
 constexpr std::string_view blanks = " \t";
+
+// Of ASCII, without a look at the locale.
+bool iequals(std::string_view left, std::string_view right) noexcept {
+    const auto lower = [](char each) { return each >= 'A' && each <= 'Z' ? static_cast<char>(each + 32) : each; };
+    return left.size() == right.size() &&
+           std::equal(left.begin(), left.end(), right.begin(), [&](char a, char b) { return lower(a) == lower(b); });
+}
 
 std::string_view trimmed(std::string_view text) noexcept {
     const std::size_t first = text.find_first_not_of(blanks);
@@ -125,7 +129,9 @@ result<void> read_disposition(std::string_view value, part_head& head) {
     while (!rest.empty()) {
         auto taken = take_parameter(rest);
         if (!taken) return bad_part("A part's Content-Disposition cannot be read.");
-        if (taken->quoted) boost::algorithm::replace_all(taken->value, "%22", "\"");
+        if (taken->quoted) {
+            for (std::size_t at = 0; (at = taken->value.find("%22", at)) != std::string::npos; ++at) taken->value.replace(at, 3, 1, '"');
+        }
         if (iequals(taken->name, "name")) {
             if (name) return bad_part("A part has two names.");
             name = std::move(taken->value);
