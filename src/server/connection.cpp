@@ -117,6 +117,7 @@ connection::next connection::head_step() {
     if (input_.empty() || (stage_ == stage::idle && input_.bytes() == "\r")) return next::end;
     if (stage_ == stage::idle) {
         stage_ = stage::head;
+        body_done_ = false;  // Until the head has said what follows it, anything may.
         late_ = loop_->shared().draining;
     }
     switch (scan_.resume(input_.bytes())) {
@@ -156,12 +157,12 @@ connection::next connection::refused(error why) {
     return next::refuse;
 }
 
-// The stream cannot be trusted or is not wanted any further: say so and end it.
+// The head is not valid, or no request is wanted any more: say so and end the connection.
 asio::awaitable<void> connection::refuse() {
     stage_ = stage::open;
-    body_done_ = false;
     expired_ = false;
     auto answer = http::error_response(refusal_);
+    answer.close = true;
     co_await respond(std::move(answer));
 }
 

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <utility>
 
+#include <poll.h>
+
 namespace hearonce::server {
 
 namespace asio = boost::asio;
@@ -27,6 +29,11 @@ constexpr std::chrono::seconds descriptor_say_again(10);
 bool lacks_descriptors(const error_code& failed) noexcept {
     return failed == asio::error::no_descriptors || failed.value() == ENFILE || failed == asio::error::no_buffer_space ||
            failed == asio::error::no_memory;
+}
+
+bool somebody_waits(tcp::acceptor& door) noexcept {
+    pollfd queue{door.native_handle(), POLLIN, 0};
+    return ::poll(&queue, 1, 0) > 0;
 }
 
 std::string text_of(const tcp::endpoint& address) {
@@ -83,7 +90,8 @@ void listener::ready(door& one) {
 listener::outcome listener::empty_queue(door& one) {
     for (;;) {
         if (full_ || pausing_) return full_ ? outcome::full : outcome::no_descriptors;
-        if (shared_->open >= shared_->how.connections_max) {
+        if (!finishing_ && shared_->open >= shared_->how.connections_max) {
+            if (!somebody_waits(one.acceptor)) return outcome::emptied;
             shared_->crowded = true;
             // One may have ended before it could see that it is awaited.
             if (shared_->open >= shared_->how.connections_max) {
@@ -142,6 +150,7 @@ void listener::room_again() {
 void listener::finish() {
     if (closed_) return;
     full_ = pausing_ = false;
+    finishing_ = true;  // They get a refusal, which needs little; the limit is for those who stay.
     for (auto& one : doors_) empty_queue(one);
     close();
 }

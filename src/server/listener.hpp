@@ -55,6 +55,7 @@ private:
     bool full_ = false;
     bool pausing_ = false;
     std::chrono::steady_clock::time_point say_again_{};
+    bool finishing_ = false;
     bool closed_ = false;
 };
 

@@ -73,6 +73,14 @@ public:
         }
         return ended;
     }
+    // Waits until the loop has looked at its sockets once more.
+    void turn() {
+        for (int i = 0; i < 2; ++i) {
+            std::promise<void> passed;
+            boost::asio::post(context(), [&] { passed.set_value(); });
+            passed.get_future().wait();
+        }
+    }
     // Waits until the server has this many connections.
     bool has_connections(std::size_t count, std::chrono::milliseconds limit = std::chrono::milliseconds(10'000)) {
         auto until = std::chrono::steady_clock::now() + limit;
