@@ -1,3 +1,4 @@
+// The Cache-Status header, put together from how the caller came to the transcript.
 #include <http/cache_status.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Walks X-Forwarded-For from the nearest hop outwards, as far as the proxies are trusted.
 #include <http/client_address.hpp>
 
 #include <algorithm>

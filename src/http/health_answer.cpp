@@ -1,3 +1,4 @@
+// The two health answers.
 #include <http/error_response.hpp>
 #include <http/health_answer.hpp>
 #include <observe/json_text.hpp>

@@ -1,3 +1,4 @@
+// The list of models and one model, as JSON.
 #include <http/error_response.hpp>
 #include <http/models_answer.hpp>
 #include <observe/json_text.hpp>

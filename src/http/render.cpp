@@ -1,5 +1,8 @@
-// One function a format. Strings grow by appending only; the text is copied once.
+// One function a JSON format, and the event stream. Strings grow by appending only; the text is copied once.
+//
+// Next file: subtitles.cpp.
 #include <http/render.hpp>
+#include <http/subtitles.hpp>
 #include <observe/json_text.hpp>
 
 #include <algorithm>
@@ -17,13 +20,6 @@ using observe::append_json_string;
 
 constexpr std::size_t room_bytes = 192;          // For keys, usage and the like around a text.
 constexpr std::size_t segment_room_bytes = 256;  // For the ten keys of one segment.
-
-std::string_view trimmed(std::string_view text) noexcept {
-    constexpr std::string_view blanks = " \t\r\n";
-    const auto begin = text.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
 
 // What OpenAI bills: whole seconds begun. Left out when the duration is unknown.
 void append_usage(std::string& out, const transcript& heard) {
@@ -129,7 +125,7 @@ void append_turn(std::string& out, const segment& one, std::size_t number) {
     out += R"(,"end":)";
     append_json_seconds(out, std::max(one.start_seconds, one.end_seconds));
     out += R"(,"text":)";
-    append_json_string(out, trimmed(one.text));
+    append_json_string(out, trimmed_text(one.text));
     out += R"(,"speaker":)";
     append_json_string(out, one.speaker);
     out += '}';
@@ -153,72 +149,6 @@ std::string diarized_json(const transcript& heard) {
     return out;
 }
 
-// 00:01:02,345; hours take as many digits as they need.
-void append_clock(std::string& out, std::int64_t milliseconds, char decimal_mark) {
-    const auto two = [&out](std::int64_t value) {
-        if (value < 10) out += '0';
-        append_integer(out, value);
-    };
-    two(milliseconds / 3'600'000);
-    out += ':';
-    two(milliseconds / 60'000 % 60);
-    out += ':';
-    two(milliseconds / 1000 % 60);
-    out += decimal_mark;
-    if (milliseconds % 1000 < 100) out += '0';
-    two(milliseconds % 1000);
-}
-
-// A cue ends at the first empty line, and "-->" belongs to its times: neither may be in its text.
-void append_cue_text(std::string& out, std::string_view words) {
-    const std::size_t begin = out.size();
-    observe::append_utf8(out, trimmed(words));
-    std::size_t end = begin;
-    for (std::size_t at = begin; at < out.size(); ++at) {
-        const char c = out[at] == '\n' || out[at] == '\r' ? ' ' : out[at];
-        while (c == '>' && end - begin >= 2 && out[end - 1] == '-' && out[end - 2] == '-') --end;
-        out[end++] = c;
-    }
-    out.resize(end);
-}
-
-struct cue_style {
-    bool numbered;
-    char decimal_mark;
-};
-constexpr cue_style srt_style{true, ','};
-constexpr cue_style vtt_style{false, '.'};
-
-void append_cues(std::string& out, const transcript& heard, cue_style style) {
-    std::int64_t number = 0;
-    std::int64_t begun = 0;
-    const auto cue = [&](std::int64_t start, std::int64_t end, std::string_view words) {
-        if (trimmed(words).empty()) return;
-        begun = std::max(begun, start);
-        if (style.numbered) {
-            append_integer(out, ++number);
-            out += '\n';
-        }
-        append_clock(out, begun, style.decimal_mark);
-        out += " --> ";
-        append_clock(out, std::max(begun, end), style.decimal_mark);
-        out += '\n';
-        append_cue_text(out, words);
-        out += "\n\n";
-    };
-    for (const segment& one : heard.segments) {
-        cue(observe::milliseconds_of(one.start_seconds), observe::milliseconds_of(one.end_seconds), one.text);
-    }
-    if (heard.segments.empty()) cue(0, observe::milliseconds_of(heard.duration_seconds), heard.text);
-}
-
-std::string subtitles(const transcript& heard, std::string_view head, cue_style style) {
-    std::string out(head);
-    out.reserve(head.size() + heard.text.size() + room_bytes + heard.segments.size() * 48);
-    append_cues(out, heard, style);
-    return out;
-}
-
 }  // namespace
 
 std::string_view content_type_of(response_format format) noexcept {
@@ -238,8 +168,8 @@ std::string render(const transcript& heard, const shape& wanted) {
         case response_format::json: break;
         case response_format::text: return text(heard);
         case response_format::verbose_json: return verbose_json(heard, wanted);
-        case response_format::srt: return subtitles(heard, "", srt_style);
-        case response_format::vtt: return subtitles(heard, "WEBVTT\n\n", vtt_style);
+        case response_format::srt: return srt_of(heard);
+        case response_format::vtt: return vtt_of(heard);
         case response_format::diarized_json: return diarized_json(heard);
     }
     return json(heard);

@@ -1,3 +1,4 @@
+// The answers of /v1/stats and /metrics, from what observe/metrics.hpp has summed.
 #include <http/error_response.hpp>
 #include <http/stats.hpp>
 

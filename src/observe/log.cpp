@@ -1,6 +1,6 @@
-// Puts a line together on the calling thread and hands it to spdlog's writing thread. Next file: log_sink.hpp.
-#include <observe/json_text.hpp>
+// Puts a line together on the calling thread and hands it to spdlog's writing thread. Next file: log_line.hpp.
 #include <observe/log.hpp>
+#include <observe/log_line.hpp>
 #include <observe/log_sink.hpp>
 
 #include <openssl/evp.h>
@@ -58,64 +58,7 @@ bool wants_json(log_format format, bool given_sink) noexcept {
     return given_sink || ::isatty(STDERR_FILENO) == 0;
 }
 
-// One line as it grows. Each thread has one string for all its lines, so saying something allocates nothing.
-class line {
-public:
-    explicit line(bool json) : json_(json), out_(room()) { out_.clear(); }
-
-    std::string_view text() const noexcept { return out_; }
-
-    void message(std::string_view words) {
-        if (json_) out_ += R"("message":")";
-        append_printable(out_, words, log_value_bytes_max);
-        if (json_) out_ += '"';
-    }
-
-    void add(const field& one) {
-        name(one.name);
-        if (const auto* text = std::get_if<std::string_view>(&one.value)) {
-            value(*text);
-        } else if (const auto* number = std::get_if<std::int64_t>(&one.value)) {
-            append_integer(out_, *number);
-        } else if (const auto* real = std::get_if<double>(&one.value)) {
-            append_json_number(out_, *real);
-        } else {
-            out_ += std::get<bool>(one.value) ? "true" : "false";
-        }
-    }
-
-    // Left out when empty.
-    void add_known(std::string_view its_name, std::string_view text) {
-        if (!text.empty()) add({its_name, text});
-    }
-    void add_milliseconds(std::string_view its_name, std::chrono::microseconds time) {
-        add({its_name, static_cast<double>(time.count()) / 1000});
-    }
-
-private:
-    static std::string& room() {
-        thread_local std::string kept;
-        return kept;
-    }
-
-    void name(std::string_view its_name) {
-        out_ += json_ ? ",\"" : " ";
-        out_ += its_name;
-        out_ += json_ ? "\":" : "=";
-    }
-
-    void value(std::string_view text) {
-        const bool quoted = json_ || text.empty() || text.find_first_of(" =\"\\") != std::string_view::npos;
-        if (quoted) out_ += '"';
-        append_printable(out_, text, log_value_bytes_max);
-        if (quoted) out_ += '"';
-    }
-
-    bool json_;
-    std::string& out_;
-};
-
-void write(open_state& to, log_level level, const line& said) {
+void write(open_state& to, log_level level, const log_line& said) {
     to.logger->log(level_of(level), spdlog::string_view_t(said.text().data(), said.text().size()));
 }
 
@@ -123,7 +66,7 @@ void write(open_state& to, log_level level, const line& said) {
 void end(open_state& state) {
     if (!state.writer) return;
     if (const std::size_t lost = state.writer->overrun_counter(); lost != 0) {
-        line said(state.json);
+        log_line said(state.json);
         said.message("log lines were lost because writing them was too slow");
         said.add({"lines", lost});
         write(state, log_level::warn, said);
@@ -193,7 +136,7 @@ void say(log_level level, std::string_view message, std::initializer_list<field>
     open_state* const state = current.load(std::memory_order_acquire);
     if (state == nullptr || !state->logger->should_log(level_of(level))) return;
     try {
-        line said(state->json);
+        log_line said(state->json);
         said.message(message);
         for (const field& one : fields) said.add(one);
         write(*state, level, said);
@@ -206,7 +149,7 @@ void say_access(const access_line& what) noexcept {
     open_state* const state = current.load(std::memory_order_acquire);
     if (state == nullptr || !state->access.load(std::memory_order_relaxed) || !state->logger->should_log(spdlog::level::info)) return;
     try {
-        line said(state->json);
+        log_line said(state->json);
         said.message("request");
         said.add_known("request_id", what.request_id);
         said.add({"method", what.method.substr(0, method_bytes_max)});

@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <latch>
 #include <mutex>
-#include <regex>
 #include <stdexcept>
 #include <thread>
 
@@ -85,6 +84,19 @@ struct opened {
     }
 };
 
+// The line with T where its time stood, when that is a time in UTC to the millisecond.
+std::string without_time(std::string line) {
+    constexpr std::string_view form = "dddd-dd-ddTdd:dd:dd.dddZ";
+    const auto begin = line.find("20");
+    BOOST_REQUIRE(begin <= 9U);
+    BOOST_REQUIRE(line.size() >= begin + form.size());
+    for (std::size_t i = 0; i < form.size(); ++i) {
+        const char c = line[begin + i];
+        BOOST_REQUIRE((form[i] == 'd' ? c >= '0' && c <= '9' : c == form[i]));
+    }
+    return line.replace(begin, form.size(), "T");
+}
+
 access_line whole_line() {
     access_line line;
     line.request_id = "r-1";
@@ -115,9 +127,9 @@ BOOST_AUTO_TEST_CASE(json_line) {
         {{"backend", "local"}, {"tries", 3U}, {"took", 1500ms}, {"share", 0.5}, {"again", true}, {"text", text}});
     const auto lines = log.sink->lines();
     BOOST_REQUIRE(lines.size() == 1U);
-    const std::regex whole(R"re(\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","level":"warning","message":"a backend is slow",)re"
-                           R"re("backend":"local","tries":3,"took":1500,"share":0.5,"again":true,"text":"kept"\}\n)re");
-    BOOST_TEST(std::regex_match(lines[0], whole), lines[0]);
+    BOOST_TEST(without_time(lines[0]) == R"({"time":"T","level":"warning","message":"a backend is slow",)"
+                                         R"("backend":"local","tries":3,"took":1500,"share":0.5,"again":true,"text":"kept"})"
+                                         "\n");
 }
 
 BOOST_AUTO_TEST_CASE(text_line) {
@@ -125,9 +137,7 @@ BOOST_AUTO_TEST_CASE(text_line) {
     say(log_level::info, "listening", {{"address", "127.0.0.1:8080"}, {"why", "asked to"}, {"odd", "a=b"}, {"none", ""}});
     const auto lines = log.sink->lines();
     BOOST_REQUIRE(lines.size() == 1U);
-    const std::regex whole(
-        R"re(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info    listening address=127.0.0.1:8080 why="asked to" odd="a=b" none=""\n)re");
-    BOOST_TEST(std::regex_match(lines[0], whole), lines[0]);
+    BOOST_TEST(without_time(lines[0]) == "T info    listening address=127.0.0.1:8080 why=\"asked to\" odd=\"a=b\" none=\"\"\n");
 }
 
 BOOST_AUTO_TEST_CASE(access) {

@@ -8,9 +8,9 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <cstdio>
 #include <limits>
 #include <random>
-#include <regex>
 
 namespace json = boost::json;
 using namespace hearonce;
@@ -284,6 +284,23 @@ BOOST_AUTO_TEST_CASE(text_cannot_end_or_forge_a_cue) {
     BOOST_TEST(body == "1\n00:00:00,000 --> 00:00:01,000\none  2  00:00:09,000 -> 00:00:10,000 -> x\n\n");
 }
 
+// Of hh:mm:ss,mmm or hh:mm:ss.mmm, checked digit by digit.
+long clock_milliseconds(const std::string& text) {
+    long hours = 0;
+    long minutes = 0;
+    long seconds = 0;
+    long rest = 0;
+    char mark = 0;
+    int used = 0;
+    const int read = std::sscanf(text.c_str(), "%2ld:%2ld:%2ld%c%3ld%n", &hours, &minutes, &seconds, &mark, &rest, &used);
+    BOOST_REQUIRE(read == 5);
+    BOOST_REQUIRE(static_cast<std::size_t>(used) == text.size());
+    BOOST_REQUIRE(text.size() == 12U);
+    BOOST_REQUIRE((mark == ',' || mark == '.'));
+    BOOST_REQUIRE((minutes < 60 && seconds < 60));
+    return ((hours * 60 + minutes) * 60 + seconds) * 1000 + rest;
+}
+
 BOOST_AUTO_TEST_CASE(times_never_go_back) {
     std::mt19937 random(7);
     std::uniform_real_distribution<double> seconds(-10, 10000);
@@ -292,17 +309,15 @@ BOOST_AUTO_TEST_CASE(times_never_go_back) {
         for (int i = 0; i < 40; ++i) heard.segments.push_back(said(seconds(random), seconds(random), " a"));
         for (const auto format : {response_format::srt, response_format::vtt}) {
             const std::string body = render(heard, as(format));
-            const std::regex cue(R"((\d{2,}):(\d\d):(\d\d)[,.](\d{3}) --> (\d{2,}):(\d\d):(\d\d)[,.](\d{3})\n)");
-            std::int64_t before = 0;
+            long before = 0;
             int cues = 0;
-            for (auto at = std::sregex_iterator(body.begin(), body.end(), cue); at != std::sregex_iterator(); ++at, ++cues) {
-                const auto time = [&](std::size_t from) {
-                    return ((std::stoll((*at)[from]) * 60 + std::stoll((*at)[from + 1])) * 60 + std::stoll((*at)[from + 2])) * 1000 +
-                           std::stoll((*at)[from + 3]);
-                };
-                BOOST_REQUIRE(time(1) >= before);
-                BOOST_REQUIRE(time(5) >= time(1));
-                before = time(1);
+            for (auto arrow = body.find(" --> "); arrow != std::string::npos; arrow = body.find(" --> ", arrow + 1), ++cues) {
+                const auto line = body.rfind('\n', arrow);
+                const long start = clock_milliseconds(body.substr(line + 1, arrow - line - 1));
+                const long end = clock_milliseconds(body.substr(arrow + 5, body.find('\n', arrow) - arrow - 5));
+                BOOST_REQUIRE(start >= before);
+                BOOST_REQUIRE(end >= start);
+                before = start;
             }
             BOOST_TEST(cues == 40);
         }
