@@ -52,8 +52,15 @@ struct caller {
     bool ended_as(wait_status status) const { return end && end->status == status; }
 };
 
+// Two event loops; a test that makes many beds makes these once.
+struct two_loops {
+    asio::io_context first{1};
+    asio::io_context second{1};
+};
+
 struct flight_bed {
-    explicit flight_bed(const flights::settings& how = usual_settings()) {
+    explicit flight_bed(const flights::settings& how = usual_settings(), std::shared_ptr<two_loops> given = std::make_shared<two_loops>())
+        : loops_(std::move(given)) {
         fake_clock::reset();
         table.emplace(how);
     }
@@ -96,10 +103,7 @@ struct flight_bed {
         runs.at(run)->end(with);
         settle(loop, other);
     }
-    void pass(milliseconds time) {
-        fake_clock::advance(time);
-        settle(loop, other);
-    }
+    void pass(milliseconds time) { ::pass(time, loop, other); }
     void leave(caller& one) {
         one.ticket->leave();
         settle(loop, other);
@@ -117,8 +121,12 @@ struct flight_bed {
         return run;
     }
 
-    asio::io_context loop{1};
-    asio::io_context other{1};
+private:
+    std::shared_ptr<two_loops> loops_;
+
+public:
+    asio::io_context& loop = loops_->first;
+    asio::io_context& other = loops_->second;
     std::optional<flights> table;
     std::vector<std::shared_ptr<scripted_run>> runs;
     std::vector<std::shared_ptr<caller>> callers;

@@ -81,13 +81,3 @@ inline boost::asio::awaitable<outcome> carry_out(std::shared_ptr<scripted_run> s
     if (script->decided == verdict::thrown) throw run_failed(script->run);
     co_return outcome(script->run, script->decided == verdict::success, script->bytes);
 }
-
-// Runs everything that is ready, on one loop or several, until nothing is.
-template <class... Loops>
-void settle(Loops&... loops) {
-    for (std::size_t done = 1; done != 0;) {
-        done = 0;
-        (loops.restart(), ...);
-        ((done += loops.poll()), ...);
-    }
-}

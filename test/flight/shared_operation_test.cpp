@@ -51,10 +51,7 @@ struct bed {
         settle(loop, other);
         return place;
     }
-    void pass(milliseconds time) {
-        fake_clock::advance(time);
-        settle(loop, other);
-    }
+    void pass(milliseconds time) { ::pass(time, loop, other); }
     // Nobody holds the operation any more.
     bool gone() {
         tickets.clear();
@@ -227,9 +224,8 @@ BOOST_FIXTURE_TEST_CASE(an_end_in_the_same_turn_wins_if_it_came_first, bed) {
     settle(loop);  // The work has ended; the other loop has not been told yet.
     BOOST_TEST(!ends[1]);
     tickets[1]->leave();
-    fake_clock::advance(milliseconds(10));
     cancels[3]->emit(asio::cancellation_type::terminal);
-    settle(other);
+    ::pass(milliseconds(10), other);
     for (auto& end : ends) BOOST_TEST((end->status == wait_status::done));
     BOOST_TEST(gone());
 }
