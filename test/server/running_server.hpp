@@ -113,8 +113,9 @@ public:
     void open() {
         std::lock_guard hold(guard_);
         open_ = true;
-        for (auto& one : waiting_) {
-            boost::asio::post(one->get_executor(), [one] { one->cancel(); });
+        for (auto& each : waiting_) {
+            auto one = each.lock();
+            if (one) boost::asio::post(one->get_executor(), [one] { one->cancel(); });
         }
         waiting_.clear();
     }
@@ -134,7 +135,7 @@ private:
 
     std::mutex guard_;
     std::condition_variable changed_;
-    std::vector<std::shared_ptr<boost::asio::steady_timer>> waiting_;
+    std::vector<std::weak_ptr<boost::asio::steady_timer>> waiting_;  // A timer must not outlive its loop.
     std::size_t entered_ = 0;
     bool open_ = false;
 };
