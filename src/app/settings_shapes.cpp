@@ -2,6 +2,7 @@
 #include <app/settings_shapes.hpp>
 
 #include <app/settings_keys.hpp>
+#include <net/url_port.hpp>
 
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
@@ -48,7 +49,8 @@ std::optional<std::string> origin::read(const value& from) {
     if (!typed || *typed == "*") return typed;
     const auto url = urls::parse_uri(*typed);
     // "null" is what browsers send for a page with no origin of its own: whoever allows it allows every sandboxed frame.
-    if (url.has_error() || !url->has_authority() || url->has_userinfo() || url->encoded_host().empty()) return std::nullopt;
+    if (url.has_error() || !net::sound_port(*url) || !url->has_authority() || url->has_userinfo() || url->encoded_host().empty())
+        return std::nullopt;
     if (!url->encoded_path().empty() || url->has_query() || url->has_fragment()) return std::nullopt;
     return lower(*typed);
 }
@@ -64,7 +66,8 @@ std::optional<std::string> base_url::read(const value& from) {
     auto typed = plain_text(from);
     if (!typed) return std::nullopt;
     const auto url = urls::parse_uri(*typed);
-    if (url.has_error() || url->encoded_host().empty() || url->has_userinfo() || url->has_query() || url->has_fragment())
+    if (url.has_error() || !net::sound_port(*url) || url->encoded_host().empty() || url->has_userinfo() || url->has_query() ||
+        url->has_fragment())
         return std::nullopt;
     if (url->scheme_id() != urls::scheme::http && url->scheme_id() != urls::scheme::https) return std::nullopt;
     while (typed->ends_with('/')) typed->pop_back();
@@ -97,8 +100,9 @@ std::optional<store::type> store::read(const value& from) {
     if (!url->encoded_user().empty()) return std::nullopt;
     address.host = std::string(url->encoded_host());
     if (address.host.starts_with('[')) address.host = address.host.substr(1, address.host.size() - 2);
-    if (url->has_port() && url->port_number() == 0) return std::nullopt;
-    if (url->has_port()) address.port = url->port_number();
+    const auto port = net::sound_port(*url);
+    if (!port) return std::nullopt;
+    if (*port != 0) address.port = *port;
     const urls::pct_string_view password_encoded = url->encoded_password();
     std::string password = password_encoded.decode();
     address.password = secret(password);

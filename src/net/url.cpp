@@ -1,6 +1,8 @@
 // Next file: one_call.cpp.
 #include <net/url.hpp>
 
+#include <net/url_port.hpp>
+
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 
@@ -22,10 +24,9 @@ std::optional<http_url> parse_url(std::string_view text) {
     // A percent sign is a zone or an encoded name: neither can be resolved or checked against a certificate as it stands.
     if (parsed.host.empty() || parsed.host.find('%') != std::string::npos) return std::nullopt;
     parsed.port = parsed.tls ? 443 : 80;
-    if (url->has_port() && !url->port().empty()) {
-        if (url->port_number() == 0) return std::nullopt;
-        parsed.port = url->port_number();
-    }
+    const auto port = sound_port(*url);
+    if (!port) return std::nullopt;
+    if (*port != 0) parsed.port = *port;
     const auto path = url->encoded_path();
     parsed.target = path.empty() ? std::string("/") : std::string(path.data(), path.size());
     if (url->has_query()) {
