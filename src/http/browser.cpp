@@ -179,6 +179,9 @@ response preflight_answer(const request_head& head, const browser_rules& rules, 
 }
 
 void add_cors(response& answer, const request_head& head, const browser_rules& rules) {
+    // A second value of Allow-Origin would make browsers refuse the answer.
+    const bool done = std::any_of(answer.headers.begin(), answer.headers.end(), [](const header& one) { return one.name == allow_origin; });
+    if (done) return;
     const auto origin = head.find("Origin");
     if (origin || !rules.cors_origins.empty()) answer.headers.push_back({"Vary", "Origin"});
     if (!origin || !is_allowed(*origin, head, rules)) return;

@@ -41,7 +41,7 @@ bool is_preflight(const request_head& head) noexcept;
 response preflight_answer(const request_head& head, const browser_rules& rules, std::string_view methods);
 
 // Adds Access-Control-Allow-Origin, -Expose-Headers and Vary to any answer, errors included, as the caller's Origin merits.
-// To an origin that is not allowed only Vary is said.
+// To an origin that is not allowed only Vary is said. An answer that has them already is left as it is.
 void add_cors(response& answer, const request_head& head, const browser_rules& rules);
 
 }  // namespace hearonce::http

@@ -2,7 +2,7 @@
 #include <http/client_address.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 #include <vector>
 
 namespace hearonce::http {
@@ -83,25 +83,11 @@ std::vector<std::string_view> forwarded_for(const request_head& head) {
 }  // namespace
 
 bool network::contains(const ip::address& candidate) const noexcept {
+    const network mine = as_ipv4_if_mapped(*this);
     const ip::address other = plain(candidate);
-    if (address.is_v4() != other.is_v4()) return false;
-    if (address.is_v4()) return same_prefix(address.to_v4().to_bytes(), other.to_v4().to_bytes(), prefix_bits);
-    return same_prefix(address.to_v6().to_bytes(), other.to_v6().to_bytes(), prefix_bits);
-}
-
-std::optional<network> network_of(std::string_view text) {
-    const auto slash = text.find('/');
-    boost::system::error_code wrong;
-    network found;
-    found.address = ip::make_address(std::string(text.substr(0, slash)), wrong);
-    if (wrong) return std::nullopt;
-    const unsigned bits_max = found.address.is_v4() ? 32 : 128;
-    found.prefix_bits = bits_max;
-    if (slash == std::string_view::npos) return as_ipv4_if_mapped(found);
-    const std::string_view digits = text.substr(slash + 1);
-    const auto [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), found.prefix_bits);
-    if (bad != std::errc() || end != digits.data() + digits.size() || found.prefix_bits > bits_max) return std::nullopt;
-    return as_ipv4_if_mapped(found);
+    if (mine.address.is_v4() != other.is_v4()) return false;
+    if (other.is_v4()) return same_prefix(mine.address.to_v4().to_bytes(), other.to_v4().to_bytes(), mine.prefix_bits);
+    return same_prefix(mine.address.to_v6().to_bytes(), other.to_v6().to_bytes(), mine.prefix_bits);
 }
 
 ip::address client_address_of(const request_head& head, std::span<const network> trusted_proxies) {

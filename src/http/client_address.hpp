@@ -1,6 +1,6 @@
 // Whose address a request came from when proxies stand between, and who the caller is when nothing authenticates.
 //
-// Holds: network, network_of(), client_address_of(), asks_from_loopback(), address_principal(), open_principal(). Pure.
+// Holds: network, client_address_of(), asks_from_loopback(), address_principal(), open_principal(). Pure.
 // Next file: router.hpp.
 #pragma once
 
@@ -8,7 +8,6 @@
 
 #include <boost/asio/ip/address.hpp>
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,9 +22,6 @@ struct network {
     bool contains(const boost::asio::ip::address& candidate) const noexcept;
     friend bool operator==(const network&, const network&) = default;
 };
-
-// nullopt: not a network. Bits after the prefix are allowed and ignored.
-std::optional<network> network_of(std::string_view text);
 
 // The rightmost address of peer and X-Forwarded-For that is not a trusted proxy. An entry that is no address ends the walk:
 // what stands left of it was written by nobody we trust. All trusted: the leftmost.

@@ -86,8 +86,9 @@ result<std::optional<std::chrono::milliseconds>> audio_duration_of(const request
     if (!value) return value.error();
     if (value->empty()) return std::optional<std::chrono::milliseconds>();
     std::uint64_t count = 0;
-    const char* const end = value->data() + value->size();
-    const auto [stop, wrong] = std::from_chars(value->data(), end, count);
+    const char* const begin = value->data();
+    const char* const end = begin + value->size();
+    const auto [stop, wrong] = std::from_chars(begin, end, count);
     if (wrong != std::errc()) return invalid(duration_names.plain, why);
     const bool fraction_only =
         stop == end || (*stop == '.' && stop + 1 != end && std::all_of(stop + 1, end, [](char c) { return c >= '0' && c <= '9'; }));

@@ -13,7 +13,6 @@ namespace hearonce::http {
 namespace {
 
 using observe::append_integer;
-using observe::append_json_escaped;
 using observe::append_json_number;
 using observe::append_json_seconds;
 using observe::append_json_string;

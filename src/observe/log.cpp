@@ -3,14 +3,11 @@
 #include <observe/log_line.hpp>
 #include <observe/log_sink.hpp>
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <spdlog/async.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -41,6 +38,9 @@ std::vector<std::unique_ptr<open_state>>& states() {
     return all;
 }
 std::atomic<open_state*> current = nullptr;
+
+// Lines there was no memory for: the program goes on without them.
+std::atomic<std::uint64_t> unsaid = 0;
 
 spdlog::level::level_enum level_of(log_level level) noexcept {
     switch (level) {
@@ -101,7 +101,7 @@ void close_log() noexcept {
         const std::lock_guard lock(opening);
         if (open_state* const former = current.exchange(nullptr); former != nullptr) end(*former);
     } catch (...) {
-        // Nothing is left to say it with.
+        unsaid.fetch_add(1, std::memory_order_relaxed);
     }
 }
 
@@ -110,7 +110,7 @@ void flush_log() noexcept {
         const std::lock_guard lock(opening);
         if (open_state* const state = current.load(); state != nullptr) state->sink->drain(*state->logger, flush_patience);
     } catch (...) {
-        // As above.
+        unsaid.fetch_add(1, std::memory_order_relaxed);
     }
 }
 
@@ -129,7 +129,8 @@ bool log_enabled(log_level level) noexcept {
 std::uint64_t log_lines_lost() noexcept {
     const std::lock_guard lock(opening);
     const open_state* const state = current.load();
-    return state != nullptr && state->writer ? state->writer->overrun_counter() : 0;
+    const std::uint64_t overrun = state != nullptr && state->writer ? state->writer->overrun_counter() : 0;
+    return overrun + unsaid.load(std::memory_order_relaxed);
 }
 
 void say(log_level level, std::string_view message, std::initializer_list<field> fields) noexcept {
@@ -141,7 +142,7 @@ void say(log_level level, std::string_view message, std::initializer_list<field>
         for (const field& one : fields) said.add(one);
         write(*state, level, said);
     } catch (...) {
-        // Out of memory for a log line: the program goes on without it.
+        unsaid.fetch_add(1, std::memory_order_relaxed);
     }
 }
 
@@ -170,25 +171,8 @@ void say_access(const access_line& what) noexcept {
         said.add_milliseconds("upstream_ms", what.upstream);
         write(*state, log_level::info, said);
     } catch (...) {
-        // As above.
+        unsaid.fetch_add(1, std::memory_order_relaxed);
     }
-}
-
-std::string device_label(std::span<const std::byte> secret, std::string_view device_id) {
-    constexpr std::size_t label_bytes = 8;
-    constexpr char digits[] = "0123456789abcdef";
-    if (device_id.empty()) return {};
-    std::array<unsigned char, EVP_MAX_MD_SIZE> mac{};
-    unsigned mac_bytes = 0;
-    const auto* const text = reinterpret_cast<const unsigned char*>(device_id.data());
-    if (HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), text, device_id.size(), mac.data(), &mac_bytes) == nullptr)
-        return {};
-    std::string label;
-    for (std::size_t i = 0; i < label_bytes; ++i) {
-        label += digits[mac[i] >> 4];
-        label += digits[mac[i] & 0x0F];
-    }
-    return label;
 }
 
 }  // namespace hearonce::observe

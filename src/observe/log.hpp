@@ -1,6 +1,6 @@
 // The program's log: what happened, and one line for each request, in text for people or in JSON lines for machines.
 //
-// Holds: log_options, open_log(), close_log(), say(), access_line, say_access(), device_label(). A thin layer over spdlog:
+// Holds: log_options, open_log(), close_log(), say(), access_line, say_access(). A thin layer over spdlog:
 // lines are handed to one thread that writes them to stderr, so no event loop waits for a slow terminal or disk; what waits
 // is bounded, and when it is full the oldest lines are lost and counted. Queries, prompts, file names and keys have no field
 // here and must not be put into a message. Next file: metrics.hpp.
@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -51,7 +50,7 @@ void flush_log() noexcept;
 void set_log_level(log_level level, bool access) noexcept;
 
 bool log_enabled(log_level level) noexcept;
-// Lines lost because the writer could not keep up, since open_log().
+// Lines lost because the writer could not keep up, since open_log(), or for want of memory.
 std::uint64_t log_lines_lost() noexcept;
 
 // One more thing to know about an event. A view: it must live until say() has returned. Integers of any type, floating point,
@@ -81,7 +80,7 @@ struct access_line {
     std::uint16_t status = 0;   // 0: ended without an answer.
     std::string_view code;      // error.code of a failure.
     std::string_view client;    // Address.
-    std::string_view device;    // device_label(), never the id.
+    std::string_view device;    // First 16 hex digits of its HMAC, never the id.
     std::string_view sha256;    // Hex; its first 12 digits are written.
     came how = came::not_yet;
     std::string_view backend;
@@ -94,9 +93,5 @@ struct access_line {
     std::chrono::microseconds upstream{0};
 };
 void say_access(const access_line& line) noexcept;
-
-// A device's name in the log: the first 8 bytes of HMAC-SHA-256(secret, id) as 16 hex digits, so that lines of one device can
-// be found together and the id cannot be read back. Empty for an empty id.
-std::string device_label(std::span<const std::byte> secret, std::string_view device_id);
 
 }  // namespace hearonce::observe

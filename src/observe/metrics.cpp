@@ -1,4 +1,5 @@
 // The events and the sums. Next file: metrics_text.cpp, which writes them down.
+#include <observe/json_text.hpp>
 #include <observe/metrics_cell.hpp>
 
 #include <cassert>
@@ -15,7 +16,7 @@ std::size_t slot_of(std::uint16_t status) noexcept {
 }
 
 std::uint64_t milliseconds_of_audio(double seconds) noexcept {
-    return seconds > 0 && seconds < 1e12 ? static_cast<std::uint64_t>(seconds * 1000 + 0.5) : 0;
+    return static_cast<std::uint64_t>(milliseconds_of(seconds));
 }
 
 // Threads are numbered as they first count something; loops that started together have neighbouring numbers, so they do not

@@ -312,14 +312,4 @@ BOOST_AUTO_TEST_CASE(many_threads) {
     for (const int count : next) BOOST_TEST(count == each);
 }
 
-// RFC 4231, test case 2.
-BOOST_AUTO_TEST_CASE(device_labels) {
-    const std::string_view key = "Jefe";
-    const auto secret = std::as_bytes(std::span(key));
-    BOOST_TEST(device_label(secret, "what do ya want for nothing?") == "5bdcc146bf60754e");
-    BOOST_TEST(device_label(secret, "") == "");
-    BOOST_TEST(device_label(secret, "a") != device_label(secret, "b"));
-    BOOST_TEST(device_label(secret, "a") != device_label(secret.first(3), "a"));
-}
-
 BOOST_AUTO_TEST_SUITE_END()

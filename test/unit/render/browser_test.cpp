@@ -251,6 +251,14 @@ BOOST_AUTO_TEST_CASE(errors_carry_cors_headers_too) {
     BOOST_TEST(header_of(answer, "Vary") == "Origin");
 }
 
+BOOST_AUTO_TEST_CASE(cors_headers_are_said_once) {
+    const auto made = rules({"https://app.example"});
+    response answer = preflight_answer(preflight(), made, "GET");
+    const std::size_t headers = answer.headers.size();
+    add_cors(answer, preflight(), made);
+    BOOST_TEST(answer.headers.size() == headers);
+}
+
 BOOST_AUTO_TEST_CASE(foreign_origins_are_told_nothing) {
     response answer = error_response(errc::origin_not_allowed);
     add_cors(answer, head_with({{"Host", "a"}, {"Origin", "https://attacker.example"}}), rules({"https://app.example"}));

