@@ -25,18 +25,22 @@ namespace asio = boost::asio;
 // A recording that goes to a file is written in steps of this size: a step costs two changes of thread.
 constexpr std::size_t write_step_bytes = 256 * 1024;
 
-// Runs `job` on the threads and comes back to the coroutine's own executor. Cannot be cancelled: the job uses the caller's memory.
+// Runs `job` on the threads and comes back to the coroutine's own executor. Cannot be cancelled while the job runs, because
+// the job uses the caller's memory; `busy` is true for just that time. A coroutine cancelled before throws and runs nothing.
 template <class Job>
-asio::awaitable<void> run_on(asio::thread_pool& threads, Job& job) {
-    auto begin = [&threads, &job](auto&& handler) {
+asio::awaitable<void> run_on(asio::thread_pool& threads, bool& busy, Job& job) {
+    auto begin = [&threads, &busy, &job](auto&& handler) {
         auto executor = asio::get_associated_executor(handler);
         auto back = [work = asio::make_work_guard(executor), executor, handler = std::move(handler), &job]() mutable {
             job();
             asio::post(executor, std::move(handler));
         };
         asio::post(threads, std::move(back));
+        // Set behind the post, which may throw; nobody can come back before this coroutine has suspended.
+        busy = true;
     };
     co_await asio::async_initiate<decltype(asio::use_awaitable), void()>(begin, asio::use_awaitable);
+    busy = false;
 }
 
 void probe(recording& audio) {
@@ -154,9 +158,7 @@ asio::awaitable<result<void>> spool::flush() {
     taken_bytes_ += waiting;
     int failure = 0;
     auto job = [this, &failure] { failure = write_waiting(); };
-    busy_ = true;
-    co_await run_on(store_->threads_, job);
-    busy_ = false;
+    co_await run_on(store_->threads_, busy_, job);
     chunks_.clear();
     lent_.clear();
     last_chunk_bytes_ = 0;
@@ -186,9 +188,7 @@ asio::awaitable<result<recording>> spool::finish() {
             failure = std::current_exception();
         }
     };
-    busy_ = true;
-    co_await run_on(store_->threads_, job);
-    busy_ = false;
+    co_await run_on(store_->threads_, busy_, job);
     if (failure) std::rethrow_exception(failure);
     co_return std::move(audio);
 }

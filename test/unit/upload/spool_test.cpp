@@ -6,6 +6,9 @@
 
 #include <http/spool.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
 #include <sys/resource.h>
 
 #include <csignal>
@@ -241,6 +244,38 @@ BOOST_FIXTURE_TEST_CASE(an_upload_that_ends_early_gives_everything_back, fixture
     }
     BOOST_TEST(store->memory_bytes() == 0u);
     BOOST_TEST(store->spilled_bytes() == 0u);
+}
+
+// Cancels an upload after so many turns of its loop; true: it had ended on its own.
+static bool cancel_after(const std::shared_ptr<audio_store>& store, int turns) {
+    asio::io_context loop(1);
+    spool into(store);
+    asio::cancellation_signal signal;
+    bool ended = false;
+    bool good = false;
+    auto end = [&](std::exception_ptr thrown, const std::optional<result<recording>>& audio) {
+        ended = true;
+        good = !thrown && audio && audio->has_value();
+    };
+    asio::co_spawn(loop, optional_result(spool_all(into, noise(43 * chunk), 2 * chunk)), asio::bind_cancellation_slot(signal.slot(), end));
+    for (int i = 0; i < turns && !ended; ++i) loop.run_one();
+    if (!ended) signal.emit(asio::cancellation_type::terminal);
+    loop.run();
+    BOOST_TEST(ended);
+    return good;
+}
+
+BOOST_FIXTURE_TEST_CASE(a_cancelled_upload_waits_for_its_write_and_gives_everything_back, fixture) {
+    const auto store = this->store();
+    int cancelled = 0;
+    for (int turns = 0; turns < 30; ++turns) {
+        if (!cancel_after(store, turns)) ++cancelled;
+        BOOST_TEST(store->memory_bytes() == 0u);
+        BOOST_TEST(store->spilled_bytes() == 0u);
+    }
+    BOOST_TEST(cancelled > 2);
+    BOOST_TEST(cancelled < 30);
+    BOOST_TEST(complaints.empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(looks_at_an_announced_length, fixture) {
