@@ -127,6 +127,7 @@ private:
 
     // The signal is emitted where the work runs, and never at work that has ended.
     void cancel_work() {
+        if (settled_) return;  // Its loop may be gone.
         boost::asio::post(executor_, [self = this->shared_from_this()] {
             self->cancelled_ = true;
             if (!self->settled_) self->cancel_.emit(boost::asio::cancellation_type::terminal);

@@ -375,6 +375,22 @@ BOOST_AUTO_TEST_CASE(a_loop_destroyed_under_the_work_stops_the_waiters_of_other_
     BOOST_TEST((end->status == wait_status::stopped));
 }
 
+BOOST_AUTO_TEST_CASE(an_operation_whose_loop_is_gone_may_still_be_stopped_and_left) {
+    std::shared_ptr<operation> now;
+    std::optional<operation::ticket> ticket;
+    {
+        asio::io_context works(1);
+        now = std::make_shared<operation>(works.get_executor(), grace);
+        ticket.emplace(std::move(*now->join()));
+        now->start([]() -> asio::awaitable<outcome> { co_return outcome(1, true, 1); });
+        settle(works);
+    }
+    ticket->leave();
+    now->abandon_now();
+    now->stop();
+    BOOST_TEST((ticket->ready()->status == wait_status::done));
+}
+
 BOOST_AUTO_TEST_CASE(a_loop_destroyed_before_the_start_had_its_turn_stops_too) {
     std::optional<operation::ticket> ticket;
     {
