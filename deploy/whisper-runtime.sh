@@ -35,7 +35,7 @@ fail() { say "$*"; exit 1; }
 
 finish() { # folder
   if [ -n "$into" ]; then
-    mkdir -p "$into" && cp -a "$1/." "$into/" || fail "cannot copy to $into"
+    { mkdir -p "$into" && cp -a "$1/." "$into/"; } || fail "cannot copy to $into"
     set -- "$into"
   fi
   echo "$1"
@@ -81,6 +81,7 @@ mkdir -p "$root/lists/partial" "$root/archives/partial" "$root/none"
 : >"$root/status"
 
 # Mirrors of this machine, the security archive left out: it has no newer suites.
+# shellcheck disable=SC2016  # apt's own placeholder.
 mirrors=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -v security | sort -u || true)
 [ -n "$mirrors" ] || fail "apt on this machine has no package sources"
 
@@ -153,10 +154,10 @@ if [ ! -e "$final/complete" ]; then
   rm -rf "$root/prefix/usr/share" "$root/prefix/etc" "$root/prefix/var" "$root"/prefix/usr/lib/*/gconv
   lib=$(dirname "$(find "$root/prefix/usr/lib" -name 'libwhisper.so' | head -n 1)")
   loader=$(find "$lib" -maxdepth 1 -name 'ld-linux*.so.*' | head -n 1)
-  [ -n "$loader" ] && [ -d "$lib/ggml" ] || fail "the packages of $found are laid out in an unknown way"
+  { [ -n "$loader" ] && [ -d "$lib/ggml" ]; } || fail "the packages of $found are laid out in an unknown way"
   missing=$("$loader" --library-path "$lib" --list "$lib/libwhisper.so" 2>&1 | grep -E 'not found|error' || true)
   [ -z "$missing" ] || fail "the packages of $found do not fit together: $missing"
-  ls "$root/archives" | grep '\.deb$' >"$root/prefix/complete"
+  (cd "$root/archives" && printf '%s\n' *.deb) >"$root/prefix/complete"
   rm -rf "$final"
   mv -T "$root/prefix" "$final"
 fi

@@ -83,13 +83,19 @@ std::string ending_of(const siginfo_t& how) {
     return "was ended by signal " + std::to_string(how.si_status);
 }
 
+// True when the process has ended, which reaps it. Without WNOHANG it waits for that.
 bool wait_for(int pidfd, siginfo_t& how, int flags) noexcept {
-    how = {};
-    int rc = 0;
-    do {
-        rc = ::waitid(static_cast<idtype_t>(pid_namespace), static_cast<id_t>(pidfd), &how, WEXITED | flags);
-    } while (rc < 0 && errno == EINTR);
-    return rc < 0 || how.si_pid != 0;
+    for (;;) {
+        how = {};
+        const int rc = ::waitid(static_cast<idtype_t>(pid_namespace), static_cast<id_t>(pidfd), &how, WEXITED | flags);
+        if (rc == 0 && how.si_pid != 0) return true;
+        // Asio makes descriptors non-blocking, and a pidfd like that turns every wait into a look.
+        const bool runs = rc == 0 || errno == EAGAIN;
+        if (!runs && errno != EINTR) return true;  // Somebody else has reaped it.
+        if (runs && (flags & WNOHANG) != 0) return false;
+        pollfd ended{pidfd, POLLIN, 0};
+        if (runs) ::poll(&ended, 1, -1);
+    }
 }
 
 }  // namespace

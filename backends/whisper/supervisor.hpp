@@ -67,6 +67,7 @@ public:
     supervisor_action on_broken(std::string reason) {
         if (phase_ != helper_phase::starting) return {};
         trouble_ = std::move(reason);
+        said_why_ = true;
         failed_starts_ = settings_.failed_starts_max;
         return {.drop_waiting = true};
     }
@@ -87,8 +88,9 @@ public:
         supervisor_action action;
         if (phase_ == helper_phase::starting)
             count_failed_start(std::move(reason));
-        else if (phase_ == helper_phase::ready)
-            trouble_ = std::move(reason);
+        else if ((phase_ == helper_phase::ready || lost_) && !said_why_)
+            trouble_ = std::move(reason);  // Tells more than the end of a socket.
+        lost_ = false;
         action.drop_running = true;
         action.drop_waiting = hopeless();
         auto pause = settings_.back_off_first * (1LL << std::min(ends_in_a_row_, 20U));
@@ -125,6 +127,7 @@ public:
 private:
     supervisor_action spawned(time_point now) {
         phase_ = helper_phase::starting;
+        said_why_ = false;
         wake_ = now + settings_.start_timeout;
         return {.spawn = true};
     }
@@ -139,8 +142,7 @@ private:
     }
 
     void count_failed_start(std::string reason) {
-        // What it said itself tells more than how it ended.
-        if (!hopeless()) trouble_ = std::move(reason);
+        if (!said_why_) trouble_ = std::move(reason);
         failed_starts_ = std::min(failed_starts_ + 1, settings_.failed_starts_max);
     }
 
@@ -150,7 +152,8 @@ private:
     std::uint64_t restarts_ = 0;
     unsigned failed_starts_ = 0;
     unsigned ends_in_a_row_ = 0;
-    bool lost_ = false;  // The socket ended first; how the process ends is still to be told.
+    bool said_why_ = false;  // trouble_ is its own word.
+    bool lost_ = false;      // The socket ended first; how the process ends is still to be told.
     std::string trouble_;
 };
 

@@ -34,6 +34,26 @@ private:
     bool settled_ = false;
 };
 
+asio::awaitable<result<transcript>> await_outcome(std::shared_ptr<engine> on, std::shared_ptr<const recording> audio,
+                                                  transcription_request request, deadline limit) {
+    auto executor = co_await asio::this_coro::executor;
+    if (on->stopped()) co_return error(errc::draining);
+    const auto me = std::make_shared<caller>(executor, limit);
+    const std::uint64_t id = on->new_id();
+    claim held(on, id);
+    job work{me, std::move(audio), std::move(request)};
+    asio::post(on->home(), [on, id, work = std::move(work)]() mutable { on->submit(id, std::move(work)); });
+    while (!me->outcome) {
+        auto [ec] = co_await me->changed.async_wait(use_result);
+        if (me->outcome) break;
+        auto cancellation = co_await asio::this_coro::cancellation_state;
+        if (cancellation.cancelled() != asio::cancellation_type::none) co_return error(errc::cancelled);
+        if (!ec) co_return error(errc::upstream_timeout, "The local engine did not get to the end in time.");
+    }
+    held.settle();
+    co_return std::move(*me->outcome);
+}
+
 class local_engine final : public whisper_backend {
 public:
     local_engine(asio::any_io_executor home, whisper_settings settings)
@@ -56,25 +76,10 @@ public:
         return {};
     }
 
+    // The coroutine is lazy and may begin when this object is gone: it gets the engine and not `this`.
     asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording> audio, transcription_request request,
                                                    deadline limit) override {
-        auto executor = co_await asio::this_coro::executor;
-        const auto on = engine_;
-        if (on->stopped()) co_return error(errc::draining);
-        const auto me = std::make_shared<caller>(executor, limit);
-        const std::uint64_t id = on->new_id();
-        claim held(on, id);
-        job work{me, std::move(audio), std::move(request)};
-        asio::post(on->home(), [on, id, work = std::move(work)]() mutable { on->submit(id, std::move(work)); });
-        while (!me->outcome) {
-            auto [ec] = co_await me->changed.async_wait(use_result);
-            if (me->outcome) break;
-            auto cancellation = co_await asio::this_coro::cancellation_state;
-            if (cancellation.cancelled() != asio::cancellation_type::none) co_return error(errc::cancelled);
-            if (!ec) co_return error(errc::upstream_timeout, "The local engine did not get to the end in time.");
-        }
-        held.settle();
-        co_return std::move(*me->outcome);
+        return await_outcome(engine_, std::move(audio), std::move(request), limit);
     }
 
 private:

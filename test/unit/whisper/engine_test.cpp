@@ -1,0 +1,223 @@
+// The engine against a helper that misbehaves in every way it can.
+#define BOOST_TEST_MODULE whisper_engine
+#include "support.hpp"
+
+#include <csignal>
+
+namespace {
+
+using namespace hearonce;
+using namespace hearonce::whisper;
+using namespace hearonce::whisper::test;
+using steady = std::chrono::steady_clock;
+
+struct fixture {
+    void script(const std::string& words) { write_file(place / "script", words); }
+    void make(const std::string& words, std::chrono::milliseconds progress = 5s, std::chrono::milliseconds start = 5s) {
+        script(words);
+        whisper_settings s;
+        s.name = "mine";
+        s.model = place / "script";
+        s.helper = HEARONCE_SCRIPTED_HELPER;
+        s.progress_timeout = progress;
+        s.start_timeout = start;
+        s.back_off_first = 5ms;
+        s.back_off_max = 20ms;
+        s.log = [this](const std::string& line) { lines += line + "\n"; };
+        engine = create_whisper_backend(loop.get_executor(), std::move(s));
+    }
+    std::shared_ptr<call> begin(deadline limit = deadline::after(20s)) {
+        transcription_request request;
+        return test::begin(loop, *engine, recording_of("bytes"), std::move(request), limit);
+    }
+    error end_of(const std::shared_ptr<call>& mine) {
+        run_until(loop, [&] { return mine->over(); });
+        return error_in(*mine);
+    }
+
+    const folder place;
+    std::string lines;
+    asio::io_context loop{1};
+    std::shared_ptr<whisper_backend> engine;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(engine_with_a_bad_helper, fixture)
+
+BOOST_AUTO_TEST_CASE(a_good_one_first) {
+    make("ready job step done job step failed");
+    const auto first = begin();
+    const auto second = begin();
+    run_until(loop, [&] { return first->over() && second->over(); });
+    BOOST_TEST(transcript_in(*first).backend == "mine");
+    // A kind of failure that is not a helper's to report.
+    BOOST_TEST((error_in(*second).code() == errc::internal_error));
+    BOOST_TEST(engine->state().ready);
+    BOOST_TEST(engine->state().reason.empty());
+    BOOST_TEST(lines.find("libwhisper scripted") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(every_kind_of_end_in_mid_work_costs_that_job_and_the_next_one_runs) {
+    for (const std::string& end : {"crash", "exit", "nonsense hang", "oversized hang", "close hang", "half exit", "half close hang"}) {
+        BOOST_TEST_INFO_SCOPE(end);
+        make("ready job step " + end);
+        const auto mine = begin();
+        const auto next = begin();
+        run_until(loop, [&] { return engine->counts().running == 1; });
+        script("ready job done");
+        const error why = end_of(mine);
+        BOOST_TEST((why.code() == errc::upstream_error));
+        run_until(loop, [&] { return next->over(); });
+        BOOST_TEST(next->outcome->has_value());
+        BOOST_TEST(engine->counts().restarts == 1U);
+        BOOST_TEST(engine->counts().running == 0U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(steps_keep_a_slow_job_alive_and_silence_does_not) {
+    make("ready job hang", 150ms);
+    const auto began = steady::now();
+    const error why = end_of(begin());
+    BOOST_TEST((why.code() == errc::upstream_error));
+    BOOST_TEST((steady::now() - began >= 150ms));
+    run_until(loop, [&] { return lines.find("signal 9") != std::string::npos; });
+}
+
+BOOST_AUTO_TEST_CASE(a_cancel_that_is_not_obeyed_ends_the_helper) {
+    make("ready job cancel hang", 200ms);
+    const auto mine = begin();
+    const auto next = begin();
+    run_until(loop, [&] { return engine->counts().running == 1; });
+    script("ready job done");
+    mine->cancel.emit(asio::cancellation_type::terminal);
+    run_until(loop, [&] { return mine->over() && next->over(); });
+    BOOST_TEST(next->outcome->has_value());
+    BOOST_TEST(engine->counts().restarts == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancel_that_is_obeyed_frees_the_slot) {
+    make("ready job cancel cancelled job done");
+    const auto mine = begin();
+    const auto next = begin();
+    run_until(loop, [&] { return engine->counts().running == 1; });
+    mine->cancel.emit(asio::cancellation_type::terminal);
+    run_until(loop, [&] { return mine->over() && next->over(); });
+    BOOST_TEST(next->outcome->has_value());
+    BOOST_TEST(engine->counts().restarts == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_result_that_crosses_the_cancel_is_dropped) {
+    make("ready job cancel done job done");
+    const auto mine = begin();
+    const auto next = begin();
+    run_until(loop, [&] { return engine->counts().running == 1; });
+    mine->cancel.emit(asio::cancellation_type::terminal);
+    run_until(loop, [&] { return mine->over() && next->over(); });
+    BOOST_TEST((mine->thrown || mine->outcome->has_error()));
+    BOOST_TEST(next->outcome->has_value());
+}
+
+BOOST_AUTO_TEST_CASE(results_of_jobs_nobody_knows_are_ignored) {
+    make("ready job done-other step done");
+    const auto mine = begin();
+    run_until(loop, [&] { return mine->over(); });
+    BOOST_TEST(mine->outcome->has_value());
+    BOOST_TEST(engine->counts().running == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_says_it_cannot_work_is_believed_and_tried_again_later) {
+    make("broken exit");
+    const error why = end_of(begin());
+    BOOST_TEST((why.code() == errc::upstream_error));
+    BOOST_TEST(why.message().find("scripted trouble") != std::string_view::npos);
+    BOOST_TEST(!engine->state().ready);
+    BOOST_TEST(engine->state().reason.find("scripted trouble") != std::string::npos);
+    script("ready job done");
+    run_until(loop, [&] { return engine->state().ready; });
+    const auto mine = begin();
+    run_until(loop, [&] { return mine->over(); });
+    BOOST_TEST(mine->outcome->has_value());
+}
+
+BOOST_AUTO_TEST_CASE(one_that_keeps_dying_at_its_start_does_not_keep_callers_waiting) {
+    make("crash");
+    const error why = end_of(begin());
+    BOOST_TEST((why.code() == errc::upstream_error));
+    BOOST_TEST(why.message().find("signal 6") != std::string_view::npos);
+    BOOST_TEST(engine->counts().restarts >= 2U);
+    const auto began = steady::now();
+    const error again = end_of(begin());
+    BOOST_TEST((again.code() == errc::upstream_error));
+    BOOST_TEST((steady::now() - began < 2s));
+}
+
+BOOST_AUTO_TEST_CASE(one_that_never_gets_ready_is_killed) {
+    make("hang", 5s, 100ms);
+    const error why = end_of(begin());
+    BOOST_TEST((why.code() == errc::upstream_error));
+    BOOST_TEST(why.message().find("ready in time") != std::string_view::npos);
+}
+
+BOOST_AUTO_TEST_CASE(waiting_for_a_start_ends_with_the_callers_limit) {
+    make("hang");
+    const auto began = steady::now();
+    const error why = end_of(begin(deadline::after(60ms)));
+    BOOST_TEST((why.code() == errc::upstream_timeout));
+    BOOST_TEST((steady::now() - began < 2s));
+    run_until(loop, [&] { return engine->counts().waiting == 0; });
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_run_is_named) {
+    script("ready");
+    whisper_settings s;
+    s.model = place / "script";
+    s.helper = place / "nothing-here";
+    engine = create_whisper_backend(loop.get_executor(), s);
+    BOOST_TEST(engine->state().reason.find("nothing-here") != std::string::npos);
+    const error why = end_of(begin());
+    BOOST_TEST((why.code() == errc::upstream_error));
+    BOOST_TEST(why.message().find("nothing-here") != std::string_view::npos);
+    // Executable, but no program.
+    write_file(place / "no-program", "\x01\x02");
+    std::filesystem::permissions(place / "no-program", std::filesystem::perms::owner_all);
+    s.helper = place / "no-program";
+    s.back_off_first = 1ms;
+    s.back_off_max = 1ms;
+    engine = create_whisper_backend(loop.get_executor(), s);
+    BOOST_TEST((end_of(begin()).code() == errc::upstream_error));
+}
+
+BOOST_AUTO_TEST_CASE(destroying_it_in_every_phase_leaves_no_process) {
+    for (const std::string& words : {"hang", "ready hang", "ready job hang", "broken exit", "crash"}) {
+        BOOST_TEST_INFO_SCOPE(words);
+        make(words);
+        const auto mine = begin();
+        run_until(loop, [&] { return engine->helper_pid() != 0 || mine->over(); });
+        const int pid = engine->helper_pid();
+        const auto began = steady::now();
+        engine.reset();
+        BOOST_TEST((steady::now() - began < 3s));
+        if (pid != 0) BOOST_TEST(::kill(pid, 0) == -1);
+        run_until(loop, [&] { return mine->over(); });
+        BOOST_TEST(mine->outcome->has_error());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_that_ends_before_everything_leaves_nothing_behind) {
+    auto own = std::make_unique<asio::io_context>(1);
+    script("ready job hang");
+    whisper_settings s;
+    s.model = place / "script";
+    s.helper = HEARONCE_SCRIPTED_HELPER;
+    engine = create_whisper_backend(own->get_executor(), s);
+    const auto mine = test::begin(*own, *engine, recording_of("bytes"));
+    run_until(*own, [&] { return engine->counts().running == 1; });
+    const int pid = engine->helper_pid();
+    engine.reset();
+    own.reset();  // With the caller's coroutine still in it.
+    BOOST_TEST(!mine->over());
+    BOOST_TEST(::kill(pid, 0) == -1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
