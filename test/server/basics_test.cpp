@@ -247,13 +247,13 @@ BOOST_AUTO_TEST_CASE(an_answer_in_pieces) {
         http::response head;
         head.headers.push_back({"Content-Type", "text/event-stream"});
         auto begun = co_await request.begin(std::move(head));
-        BOOST_TEST(!begun.has_error());
+        expect(!begun.has_error());
         for (std::string piece : {"data: one\n\n", "", "data: two\n\n"}) {
             auto sent = co_await request.send(std::move(piece));
-            BOOST_TEST(!sent.has_error());
+            expect(!sent.has_error());
         }
         auto done = co_await request.finish();
-        BOOST_TEST(!done.has_error());
+        expect(!done.has_error());
     };
     running_server server(stream);
     raw_client client(server.port());
@@ -276,10 +276,10 @@ BOOST_AUTO_TEST_CASE(a_cut_answer_does_not_pass_for_a_whole_one) {
         auto stream = [throws](http::exchange& request) -> boost::asio::awaitable<void> {
             http::response head;
             auto begun = co_await request.begin(std::move(head));
-            BOOST_TEST(!begun.has_error());
+            expect(!begun.has_error());
             std::string piece = "half";
             auto sent = co_await request.send(std::move(piece));
-            BOOST_TEST(!sent.has_error());
+            expect(!sent.has_error());
             if (throws) throw std::runtime_error("in the middle");
         };
         running_server server(stream);

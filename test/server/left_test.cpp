@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_called_after_the_answer) {
 BOOST_AUTO_TEST_CASE(watch_and_requests_alternate_on_one_connection) {
     // The wait that the watch began is the one the next head is read with.
     running_server server([](http::exchange& request) -> boost::asio::awaitable<void> {
-        request.on_left([] { BOOST_ERROR("nobody left"); });
+        request.on_left([] { expect(false); });
         auto answer = text_answer(request.head().path);
         co_await request.respond(std::move(answer));
     });
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(leaving_a_stream_is_noticed) {
     auto stream = [&](http::exchange& request) -> boost::asio::awaitable<void> {
         http::response head;
         auto begun = co_await request.begin(std::move(head));
-        BOOST_TEST(!begun.has_error());
+        expect(!begun.has_error());
         request.on_left([&] {
             ++left;
             door.open();
@@ -230,8 +230,8 @@ BOOST_AUTO_TEST_CASE(leaving_a_stream_is_noticed) {
         co_await door.pass();
         std::string piece = "late";
         auto sent = co_await request.send(std::move(piece));
-        BOOST_TEST(sent.has_error());
-        BOOST_TEST((sent.error().code() == errc::caller_left));
+        expect(sent.has_error());
+        expect(sent.error().code() == errc::caller_left);
     };
     running_server server(stream);
     raw_client client(server.port());

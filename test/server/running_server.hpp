@@ -1,7 +1,7 @@
 // A real server on loopback with its own threads, for one test case. It must end by itself: the destructor drains it and waits
 // until the loops have run out of work, so a leftover coroutine, timer or connection hangs the test instead of hiding.
 //
-// Holds: running_server, echo(), gate.
+// Holds: expect(), running_server, gate, echo().
 #pragma once
 
 #include <server/server.hpp>
@@ -15,6 +15,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <future>
 #include <memory>
@@ -29,6 +30,12 @@ inline server::settings on_loopback() {
     server::settings how;
     how.listen = {{boost::asio::ip::make_address("127.0.0.1"), 0}};
     return how;
+}
+
+// What a handler expects: Boost.Test may only be used by the test's own thread, so it is counted and told at the end.
+inline std::atomic<int> expectations_missed = 0;
+inline void expect(bool holds) {
+    expectations_missed += holds ? 0 : 1;
 }
 
 class running_server {
@@ -56,6 +63,7 @@ public:
             if (one.joinable()) one.join();
         }
         if (server_) BOOST_TEST(server_->connections() == 0U);
+        BOOST_TEST(expectations_missed.exchange(0) == 0);
         server_.reset();
     }
 
