@@ -69,7 +69,8 @@ int main(int argc, char** argv) {
     wanted.server.listen = {{boost::asio::ip::address_v4::loopback(), 0}};
     wanted.server.threads = std::max(1u, std::thread::hardware_concurrency());
     wanted.default_backend = "scripted";
-    hearonce::app::gateway gateway(wanted, [&](boost::asio::any_io_executor) { return std::vector<std::shared_ptr<hearonce::backend>>{backend}; });
+    hearonce::app::gateway gateway(wanted,
+                                   [&](boost::asio::any_io_executor) { return std::vector<std::shared_ptr<hearonce::backend>>{backend}; });
     if (!gateway.start()) return 1;
 
     std::vector<double> spreads;
@@ -82,8 +83,8 @@ int main(int argc, char** argv) {
     }
     const bool right = backend->runs() == bursts && std::all_of(spreads.begin(), spreads.end(), [](double one) { return one >= 0; });
     std::sort(spreads.begin(), spreads.end());
-    std::printf("%lu equal uploads of %lu KiB, %zu runs for %lu bursts: median %.2f ms, worst %.2f ms\n", uploads, kibibytes, backend->runs(), bursts,
-                spreads[spreads.size() / 2], spreads.back());
+    std::printf("%lu equal uploads of %lu KiB, %zu runs for %lu bursts: median %.2f ms, worst %.2f ms\n", uploads, kibibytes,
+                backend->runs(), bursts, spreads[spreads.size() / 2], spreads.back());
     gateway.drain();
     gateway.wait();
     return right ? 0 : 1;

@@ -20,14 +20,14 @@ enum class container : std::uint8_t { unknown, wav, mp3, mp4, aac, ogg, webm, fl
 
 constexpr std::string_view name_of(container kind) noexcept {
     switch (kind) {
-    case container::wav: return "wav";
-    case container::mp3: return "mp3";
-    case container::mp4: return "mp4";
-    case container::aac: return "aac";
-    case container::ogg: return "ogg";
-    case container::webm: return "webm";
-    case container::flac: return "flac";
-    case container::unknown: break;
+        case container::wav: return "wav";
+        case container::mp3: return "mp3";
+        case container::mp4: return "mp4";
+        case container::aac: return "aac";
+        case container::ogg: return "ogg";
+        case container::webm: return "webm";
+        case container::flac: return "flac";
+        case container::unknown: break;
     }
     return "unknown";
 }

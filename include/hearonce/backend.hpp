@@ -23,7 +23,7 @@ namespace hearonce {
 
 struct backend_state {
     bool ready = false;
-    std::string reason;                // Why it is not ready, with the command that mends it where there is one.
+    std::string reason;  // Why it is not ready, with the command that mends it where there is one.
 };
 
 // One configured engine or upstream. Thread-safe: every function may be called from every event loop.
@@ -52,7 +52,8 @@ public:
     // One piece of work. Runs on the calling coroutine's executor and ends there. Ends by `limit` at the latest with
     // upstream_timeout. Cancelling the coroutine (terminal) ends it promptly with errc::cancelled or operation_aborted and
     // frees what it held.
-    virtual boost::asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording> audio, transcription_request request, deadline limit) = 0;
+    virtual boost::asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording> audio, transcription_request request,
+                                                                  deadline limit) = 0;
 };
 
 }  // namespace hearonce

@@ -59,7 +59,8 @@ boost::asio::awaitable<std::optional<T>> with_deadline(boost::asio::awaitable<T>
     auto executor = co_await asio::this_coro::executor;
     asio::steady_timer timer(executor, limit.at());
     auto wrapped = deadline_detail::optional_of<T>(std::move(operation));
-    auto race = asio::experimental::make_parallel_group(asio::co_spawn(executor, std::move(wrapped), asio::deferred), timer.async_wait(asio::deferred));
+    auto race = asio::experimental::make_parallel_group(asio::co_spawn(executor, std::move(wrapped), asio::deferred),
+                                                        timer.async_wait(asio::deferred));
     auto [order, failure, value, timer_error] = co_await race.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
     if (order[0] == 1) co_return std::nullopt;
     if (failure) std::rethrow_exception(failure);

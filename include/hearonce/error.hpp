@@ -53,23 +53,25 @@ enum class errc : std::uint8_t {
     draining,
     upstream_timeout,
     // Never an answer: the connection is gone or is closed without one.
-    caller_left,   // The waiter's connection ended, or the waiter gave up.
-    body_cut,      // The body ended early or stalled; nobody is there to read an answer.
-    cancelled,     // The work was cancelled because nobody waits for it any more.
+    caller_left,  // The waiter's connection ended, or the waiter gave up.
+    body_cut,     // The body ended early or stalled; nobody is there to read an answer.
+    cancelled,    // The work was cancelled because nobody waits for it any more.
 };
 
 // What the outside sees of an errc. `type` and `param` as OpenAI sends them for the same case.
 struct errc_entry {
-    std::uint16_t status;        // HTTP status; 0 where no answer is sent.
-    std::string_view code;       // `error.code` in the body.
-    std::string_view type;       // `error.type` in the body.
-    std::string_view param;      // `error.param` unless the error names another; empty = null.
-    std::string_view message;    // `error.message` unless the error brings its own.
+    std::uint16_t status;      // HTTP status; 0 where no answer is sent.
+    std::string_view code;     // `error.code` in the body.
+    std::string_view type;     // `error.type` in the body.
+    std::string_view param;    // `error.param` unless the error names another; empty = null.
+    std::string_view message;  // `error.message` unless the error brings its own.
 };
 
 constexpr errc_entry entry_of(errc code) noexcept {
     constexpr std::string_view request = "invalid_request_error";
     constexpr std::string_view server = "server_error";
+    // One line an error, so that it reads as the table it is.
+    // clang-format off
     switch (code) {
     case errc::audio_hash_mismatch: return {400, "audio_hash_mismatch", request, "", "The audio received does not have the SHA-256 that X-Audio-Sha256 announced."};
     case errc::invalid_multipart: return {400, "invalid_multipart", request, "", "The body is not valid multipart/form-data."};
@@ -104,6 +106,7 @@ constexpr errc_entry entry_of(errc code) noexcept {
     case errc::body_cut: return {0, "body_cut", server, "", "The body was cut short."};
     case errc::cancelled: return {0, "cancelled", server, "", "The work was cancelled."};
     }
+    // clang-format on
     return {500, "internal_error", server, "", "The gateway failed."};
 }
 
@@ -122,9 +125,15 @@ public:
     std::string_view param() const noexcept { return param_.empty() ? entry_of(code_).param : std::string_view(param_); }
 
     // An upstream's 4xx about the request keeps its own status.
-    error& with_status(std::uint16_t status) { status_ = status; return *this; }
+    error& with_status(std::uint16_t status) {
+        status_ = status;
+        return *this;
+    }
     // When a retry may help, in whole seconds (RFC 9110 section 10.2.3).
-    error& with_retry_after(std::chrono::seconds after) { retry_after_ = after; return *this; }
+    error& with_retry_after(std::chrono::seconds after) {
+        retry_after_ = after;
+        return *this;
+    }
     std::optional<std::chrono::seconds> retry_after() const noexcept { return retry_after_; }
 
     friend bool operator==(const error&, const error&) = default;
@@ -148,7 +157,9 @@ private:
     std::string text_;
 };
 
-[[noreturn]] inline void throw_exception_from_error(const error& why, const boost::source_location&) { throw unchecked_error(why); }
+[[noreturn]] inline void throw_exception_from_error(const error& why, const boost::source_location&) {
+    throw unchecked_error(why);
+}
 
 // What can fail in normal life returns this.
 template <class T>

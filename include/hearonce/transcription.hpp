@@ -25,12 +25,12 @@ enum class detail : std::uint8_t {
 
 constexpr detail detail_of(response_format format) noexcept {
     switch (format) {
-    case response_format::json:
-    case response_format::text: return detail::plain;
-    case response_format::verbose_json:
-    case response_format::srt:
-    case response_format::vtt: return detail::timed;
-    case response_format::diarized_json: return detail::diarized;
+        case response_format::json:
+        case response_format::text: return detail::plain;
+        case response_format::verbose_json:
+        case response_format::srt:
+        case response_format::vtt: return detail::timed;
+        case response_format::diarized_json: return detail::diarized;
     }
     return detail::plain;
 }
@@ -47,20 +47,20 @@ struct form_field {
 // values parsed for engines that do the work themselves.
 struct transcription_request {
     hearonce::task task = hearonce::task::transcribe;
-    std::string model;                 // As the caller named it, or the default model; never empty once routed.
+    std::string model;  // As the caller named it, or the default model; never empty once routed.
     response_format format = response_format::json;
     bool stream = false;
     std::vector<form_field> fields;
 
-    std::string language;              // Empty: detect.
+    std::string language;  // Empty: detect.
     std::string prompt;
-    double temperature = 0;            // 0..1
-    bool word_times = false;           // timestamp_granularities[] names `word`.
-    bool segment_times = true;         // ... names `segment`, or nothing was asked.
+    double temperature = 0;     // 0..1
+    bool word_times = false;    // timestamp_granularities[] names `word`.
+    bool segment_times = true;  // ... names `segment`, or nothing was asked.
 };
 
 struct word_time {
-    std::string word;                  // No leading space.
+    std::string word;  // No leading space.
     double start_seconds = 0;
     double end_seconds = 0;
 };
@@ -68,32 +68,33 @@ struct word_time {
 // All ten keys of a verbose segment are numbers or text, never null (strict SDKs refuse null).
 struct segment {
     std::int64_t id = 0;
-    std::int64_t seek = 0;             // Centiseconds of audio before the window this segment came from.
+    std::int64_t seek = 0;  // Centiseconds of audio before the window this segment came from.
     double start_seconds = 0;
     double end_seconds = 0;
-    std::string text;                  // Begins with a space.
+    std::string text;  // Begins with a space.
     std::vector<std::int64_t> tokens;
     double temperature = 0;
     double avg_logprob = 0;
     double compression_ratio = 0;
     double no_speech_prob = 0;
-    std::string speaker{};             // diarized_json only: "A", "B", ... or a name the caller gave.
+    std::string speaker{};  // diarized_json only: "A", "B", ... or a name the caller gave.
 };
 
 // A finished piece of work. Immutable once made; shared by every waiter and by the store.
 struct transcript {
-    std::string text;                  // Trimmed, valid UTF-8.
-    std::string language;              // Full English name in lower case ("english"); empty when unknown.
-    double duration_seconds = 0;       // Of the audio; 0 when unknown.
+    std::string text;             // Trimmed, valid UTF-8.
+    std::string language;         // Full English name in lower case ("english"); empty when unknown.
+    double duration_seconds = 0;  // Of the audio; 0 when unknown.
     std::vector<segment> segments;
     std::vector<word_time> words;
-    std::string backend;               // Name of the backend that did the work.
-    bool had_audio = true;             // False: nothing was processed (so an empty text is no surprise).
+    std::string backend;    // Name of the backend that did the work.
+    bool had_audio = true;  // False: nothing was processed (so an empty text is no surprise).
 
     // Bytes this result holds, for the store's bound.
     std::size_t size_bytes() const noexcept {
         std::size_t bytes = sizeof(*this) + text.size() + language.size() + backend.size();
-        for (const auto& one : segments) bytes += sizeof(one) + one.text.size() + one.speaker.size() + one.tokens.size() * sizeof(std::int64_t);
+        for (const auto& one : segments)
+            bytes += sizeof(one) + one.text.size() + one.speaker.size() + one.tokens.size() * sizeof(std::int64_t);
         for (const auto& one : words) bytes += sizeof(one) + one.word.size();
         return bytes;
     }

@@ -10,7 +10,6 @@
 #include <boost/asio/post.hpp>
 
 #include <future>
-#include <thread>
 #include <utility>
 
 namespace hearonce::app {
@@ -52,6 +51,7 @@ struct gateway::parts {
                 .store = store,
                 .dispatcher = *dispatcher,
                 .flights = flights,
+                .under_way = under_way,
                 .names = names,
                 .counted = counted,
                 .draining = draining,
@@ -70,6 +70,7 @@ struct gateway::parts {
     http::authenticator auth;
     std::optional<work::dispatcher> dispatcher;
     work::idempotency_table names;
+    work::gate under_way;
     work::flights flights;
     std::atomic<bool> draining{false};
     http::services services;
@@ -84,7 +85,9 @@ struct gateway::parts {
 
 void gateway::parts::watch_gauges() {
     using observe::gauge;
-    const auto watch = [this](gauge which, std::function<double()> read) { watches.push_back(counted.watch_gauge(which, std::move(read))); };
+    const auto watch = [this](gauge which, std::function<double()> read) {
+        watches.push_back(counted.watch_gauge(which, std::move(read)));
+    };
     watch(gauge::work_in_flight, [this] { return static_cast<double>(flights.stats().flights); });
     watch(gauge::waiters, [this] { return static_cast<double>(flights.stats().waiters); });
     watch(gauge::cache_bytes, [this] { return static_cast<double>(flights.stats().bytes); });
@@ -101,11 +104,8 @@ void gateway::parts::watch_gauges() {
 
 // Cancelled work ends on its own loop, soon; a backend that does not let go must not keep the process.
 void gateway::parts::end_flights() {
-    constexpr auto patience = std::chrono::seconds(5);
     flights.stop();
-    const auto limit = std::chrono::steady_clock::now() + patience;
-    while (flights.stats().flights != 0 && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (flights.stats().flights != 0) observe::say(observe::log_level::warn, "work that was cancelled has not ended");
+    if (!under_way.wait_empty(std::chrono::seconds(5))) observe::say(observe::log_level::warn, "work that was cancelled has not ended");
 }
 
 gateway::gateway(settings wanted, backend_maker make_backends) : parts_(std::make_unique<parts>(std::move(wanted), make_backends)) {}
@@ -127,12 +127,15 @@ result<void> gateway::start() {
     }
     if (const auto complaint = parts_->store->complaint()) observe::say(observe::log_level::warn, *complaint);
     parts_->watch_gauges();
-    parts_->loops.start([](const std::string& what) { observe::say(observe::log_level::error, "an exception reached an event loop", {{"what", what}}); });
+    parts_->loops.start(
+        [](const std::string& what) { observe::say(observe::log_level::error, "an exception reached an event loop", {{"what", what}}); });
     parts_->listening->start();
     return {};
 }
 
-std::vector<boost::asio::ip::tcp::endpoint> gateway::listening() const { return parts_->listening->local_endpoints(); }
+std::vector<boost::asio::ip::tcp::endpoint> gateway::listening() const {
+    return parts_->listening->local_endpoints();
+}
 
 void gateway::drain() {
     parts_->draining = true;

@@ -44,7 +44,8 @@ std::filesystem::path helper_path() {
     std::error_code ignored;
     const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
     const auto beside = here / "hearonce-whisper";
-    for (const auto& candidate : {beside, here.parent_path() / "libexec" / "hearonce-whisper", here.parent_path() / "libexec/hearonce/hearonce-whisper"}) {
+    for (const auto& candidate :
+         {beside, here.parent_path() / "libexec" / "hearonce-whisper", here.parent_path() / "libexec/hearonce/hearonce-whisper"}) {
         if (std::filesystem::exists(candidate, ignored)) return candidate;
     }
     return beside;
@@ -56,7 +57,8 @@ std::vector<std::shared_ptr<backend>> make_backends(const settings& wanted, boos
         if (configured.kind == backend_kind::whisper) {
             made.push_back(whisper::create_whisper_backend(home, whisper_settings_of(configured)));
         } else {
-            observe::say(observe::log_level::warn, "this build has no backends of kind openai or gemini: left out", {{"backend", configured.name}});
+            observe::say(observe::log_level::warn, "this build has no backends of kind openai or gemini: left out",
+                         {{"backend", configured.name}});
         }
     }
     return made;

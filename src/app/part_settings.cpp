@@ -33,7 +33,8 @@ http::auth_mode auth_mode_of(const settings& wanted) noexcept {
 secret hmac_key_of(const settings& wanted) {
     if (wanted.auth.secret_file) {
         const auto text = read_file(*wanted.auth.secret_file);
-        if (!text || text->empty()) throw std::runtime_error("auth.secret_file: cannot read " + wanted.auth.secret_file->string() + ", or it is empty");
+        if (!text || text->empty())
+            throw std::runtime_error("auth.secret_file: cannot read " + wanted.auth.secret_file->string() + ", or it is empty");
         return secret(*text);
     }
     std::array<unsigned char, 32> bytes{};

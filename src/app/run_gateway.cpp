@@ -32,7 +32,8 @@ static_assert(static_cast<int>(log_level::error) == static_cast<int>(observe::lo
 
 std::string url_of(const boost::asio::ip::tcp::endpoint& at, bool tls) {
     const auto address = at.address().to_string();
-    return std::string(tls ? "https://" : "http://") + (at.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(at.port());
+    return std::string(tls ? "https://" : "http://") + (at.address().is_v6() ? "[" + address + "]" : address) + ":" +
+           std::to_string(at.port());
 }
 
 // Waits for signals on a thread of its own, so that a loop that hangs cannot keep the program from ending.

@@ -15,7 +15,8 @@ namespace {
 sha256_digest sha256_of(std::string_view text) {
     sha256_digest digest{};
     unsigned size = 0;
-    const int done = ::EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), &size, ::EVP_sha256(), nullptr);
+    const int done =
+        ::EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), &size, ::EVP_sha256(), nullptr);
     if (done != 1 || size != digest.size()) std::abort();
     return digest;
 }
@@ -58,8 +59,9 @@ std::string keyed_digest(const secret& key, std::string_view text) {
     sha256_digest digest{};
     unsigned size = 0;
     const auto hidden = key.reveal();
-    const auto* made = ::HMAC(::EVP_sha256(), hidden.data(), static_cast<int>(hidden.size()), reinterpret_cast<const unsigned char*>(text.data()),
-                              text.size(), reinterpret_cast<unsigned char*>(digest.data()), &size);
+    const auto* made =
+        ::HMAC(::EVP_sha256(), hidden.data(), static_cast<int>(hidden.size()), reinterpret_cast<const unsigned char*>(text.data()),
+               text.size(), reinterpret_cast<unsigned char*>(digest.data()), &size);
     if (made == nullptr || size != digest.size()) std::abort();
     return hex_of(digest);
 }
@@ -96,8 +98,9 @@ result<std::string> authenticator::principal_of(const request_head& head) const 
     }
     // Every credential the caller sent belongs to who it is: another key is another caller, whichever provider it is for.
     std::string credentials;
-    for (const auto& [label, value] : {std::pair(std::string_view("bearer"), bearer), std::pair(std::string_view("api-key"), head.find("api-key").value_or("")),
-                                       std::pair(std::string_view("x-goog-api-key"), head.find("x-goog-api-key").value_or(""))}) {
+    for (const auto& [label, value] :
+         {std::pair(std::string_view("bearer"), bearer), std::pair(std::string_view("api-key"), head.find("api-key").value_or("")),
+          std::pair(std::string_view("x-goog-api-key"), head.find("x-goog-api-key").value_or(""))}) {
         if (!value.empty()) credentials.append(label).append(1, '\0').append(value).append(1, '\0');
     }
     if (credentials.empty()) return error(errc::invalid_api_key, "Bring your own key: send Authorization: Bearer KEY.");

@@ -55,7 +55,7 @@ public:
 private:
     auth_mode mode_;
     secret hmac_key_;
-    mutable std::mutex mutex_;                   // Guards the pointer alone; the table it points to never changes.
+    mutable std::mutex mutex_;  // Guards the pointer alone; the table it points to never changes.
     std::shared_ptr<const token_table> tokens_ = std::make_shared<token_table>();
 };
 

@@ -31,19 +31,19 @@ struct header {
 
 // The request line and headers, checked by src/server/framing.hpp before anyone sees them.
 struct request_head {
-    std::string method;                            // As sent; methods are case-sensitive (RFC 9110 section 9.1).
-    std::string path;                              // Of the target, percent-encoding as sent, without the query.
-    std::string query;                             // Without '?'.
-    unsigned version = 11;                         // 10 or 11
-    std::vector<header> headers;                   // In order, names as sent, values trimmed.
-    std::optional<std::uint64_t> content_length;   // Absent: chunked or no body.
+    std::string method;                           // As sent; methods are case-sensitive (RFC 9110 section 9.1).
+    std::string path;                             // Of the target, percent-encoding as sent, without the query.
+    std::string query;                            // Without '?'.
+    unsigned version = 11;                        // 10 or 11
+    std::vector<header> headers;                  // In order, names as sent, values trimmed.
+    std::optional<std::uint64_t> content_length;  // Absent: chunked or no body.
     bool chunked = false;
-    boost::asio::ip::address peer;                 // Of the socket.
+    boost::asio::ip::address peer;  // Of the socket.
     std::uint16_t peer_port = 0;
     bool tls = false;
-    bool loopback = false;                         // The socket's peer is a loopback address.
-    std::string request_id;                        // The caller's X-Request-Id if printable and <= 128 bytes, else made here.
-    std::chrono::steady_clock::time_point began;   // When the head was complete.
+    bool loopback = false;                        // The socket's peer is a loopback address.
+    std::string request_id;                       // The caller's X-Request-Id if printable and <= 128 bytes, else made here.
+    std::chrono::steady_clock::time_point began;  // When the head was complete.
 
     // Value of the first header of this name (any case); nullopt when there is none.
     std::optional<std::string_view> find(std::string_view name) const noexcept;
@@ -54,9 +54,9 @@ struct request_head {
 // What is to be sent. The server adds Date, Content-Length, Connection and X-Request-Id and cuts the body for HEAD.
 struct response {
     std::uint16_t status = 200;
-    std::vector<header> headers;                   // Content-Type among them when there is a body.
-    std::shared_ptr<const std::string> body;       // Shared, so that many waiters send one rendering; null = no body.
-    bool close = false;                            // End the connection after this answer.
+    std::vector<header> headers;              // Content-Type among them when there is a body.
+    std::shared_ptr<const std::string> body;  // Shared, so that many waiters send one rendering; null = no body.
+    bool close = false;                       // End the connection after this answer.
 };
 
 // One request in the hands of its handler. Lives on one event loop; call everything from there. The handler must call

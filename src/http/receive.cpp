@@ -23,8 +23,8 @@ result<std::string> admit_upload(const request_head& head, const services& parts
 
 }  // namespace
 
-asio::awaitable<result<received>> receive(exchange& request, services& parts, task wanted, std::optional<std::chrono::milliseconds> announced_duration,
-                                          access_notes& notes) {
+asio::awaitable<result<received>> receive(exchange& request, services& parts, task wanted,
+                                          std::optional<std::chrono::milliseconds> announced_duration, access_notes& notes) {
     upload_limits limits;
     limits.audio_bytes_max = parts.audio_bytes_max;
     limits.field_bytes_max = parts.fields_bytes_max;

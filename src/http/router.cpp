@@ -87,7 +87,8 @@ response about_backends(const services& parts, const request_head& head, observe
         case observe::route::ready: return ready_answer(listed, parts.draining.load(std::memory_order_relaxed));
         case observe::route::metrics: return metrics_answer(parts.counted);
         case observe::route::stats:
-            return stats_answer(parts.counted.sum(), listed, duration_cast<std::chrono::seconds>(steady_clock::now() - parts.started_steady));
+            return stats_answer(parts.counted.sum(), listed,
+                                duration_cast<std::chrono::seconds>(steady_clock::now() - parts.started_steady));
         default: return live_answer();
     }
 }
@@ -102,13 +103,12 @@ std::optional<response> refusal(const services& parts, const request_head& head,
     return std::nullopt;
 }
 
-void account(const services& parts, const request_head& head, observe::route which, std::uint16_t status, std::string_view code, std::uint64_t sent_bytes,
-             const access_notes& notes) {
+void account(const services& parts, const request_head& head, observe::route which, std::uint16_t status, std::string_view code,
+             std::uint64_t sent_bytes, const access_notes& notes) {
     const auto took = steady_clock::now() - head.began;
     parts.counted.request(which, status, took);
     const auto client = client_address_of(head, parts.trusted_proxies).to_string();
-    const auto device =
-        notes.device_id.empty() ? std::string() : keyed_digest(parts.auth.hmac_key(), notes.device_id).substr(0, 16);
+    const auto device = notes.device_id.empty() ? std::string() : keyed_digest(parts.auth.hmac_key(), notes.device_id).substr(0, 16);
     observe::access_line line;
     line.request_id = head.request_id;
     line.method = head.method;

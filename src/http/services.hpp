@@ -32,6 +32,7 @@ struct services {
     std::shared_ptr<audio_store> store;
     work::dispatcher& dispatcher;
     work::flights& flights;
+    work::gate& under_way;  // Every flight is inside while it uses these parts.
     work::idempotency_table& names;
     observe::metrics& counted;
     const std::atomic<bool>& draining;
@@ -46,7 +47,7 @@ struct services {
 struct access_notes {
     observe::came how = observe::came::not_yet;
     std::string device_id;
-    std::string sha256;    // Hex
+    std::string sha256;  // Hex
     std::string backend;
     std::string trace_id;  // 32 hex digits or empty.
     std::uint64_t received_bytes = 0;

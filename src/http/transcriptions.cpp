@@ -70,7 +70,7 @@ error error_of(flight_refusal why) {
 work::flights::ticket enter(services& parts, decided& asked, const asio::any_io_executor& executor) {
     const auto key = asked.plan.key;
     auto work = [&parts, plan = std::move(asked.plan)]() mutable {
-        return work::fly(std::move(plan), parts.dispatcher, parts.names, parts.counted);
+        return work::fly(std::move(plan), work::gate::pass(parts.under_way), parts.dispatcher, parts.names, parts.counted);
     };
     auto ticket = parts.flights.enter(key, executor, std::move(work), asked.how);
     if (ticket.role() == flight_role::led) parts.counted.work_led();

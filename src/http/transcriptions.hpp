@@ -15,6 +15,7 @@ namespace hearonce::http {
 
 // `principal`: of an authenticated mode; empty where nothing authenticates. Errors without a status (caller_left, body_cut)
 // mean that nobody is there to read an answer.
-boost::asio::awaitable<result<response>> transcribe(exchange& request, services& parts, task wanted, std::string principal, access_notes& notes);
+boost::asio::awaitable<result<response>> transcribe(exchange& request, services& parts, task wanted, std::string principal,
+                                                    access_notes& notes);
 
 }  // namespace hearonce::http

@@ -23,7 +23,8 @@ route make_route(std::vector<std::shared_ptr<backend>> backends, std::string mod
 // Counts one call, whichever way it ends: an exception leaves `end_` as it began.
 class call_count {
 public:
-    call_count(observe::metrics& counted, std::string_view backend, deadline::time_point began) : counted_(counted), backend_(backend), began_(began) {}
+    call_count(observe::metrics& counted, std::string_view backend, deadline::time_point began)
+        : counted_(counted), backend_(backend), began_(began) {}
     ~call_count() { counted_.upstream_call(backend_, end_, deadline::clock::now() - began_, audio_seconds_); }
     call_count(const call_count&) = delete;
     call_count& operator=(const call_count&) = delete;
@@ -107,17 +108,17 @@ std::chrono::milliseconds dispatcher::time_allowed(const route& chosen, std::opt
 
 bool another_may_succeed(const error& why) noexcept {
     switch (why.code()) {
-    case errc::upstream_error:
-    case errc::overloaded:
-    case errc::rate_limit_exceeded:
-    case errc::insufficient_quota:
-    case errc::internal_error: return true;
-    default: return false;
+        case errc::upstream_error:
+        case errc::overloaded:
+        case errc::rate_limit_exceeded:
+        case errc::insufficient_quota:
+        case errc::internal_error: return true;
+        default: return false;
     }
 }
 
-boost::asio::awaitable<result<transcript>> dispatcher::run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
-                                                           deadline limit) const {
+boost::asio::awaitable<result<transcript>> dispatcher::run(route chosen, std::shared_ptr<const recording> audio,
+                                                           transcription_request request, deadline limit) const {
     request.model = chosen.model;
     error last(errc::upstream_error);
     for (const auto& one : chosen.backends) {

@@ -33,7 +33,8 @@ error error_of(const std::exception_ptr& thrown) {
 
 }  // namespace
 
-flights::settings flight_table_settings(std::chrono::milliseconds ttl, std::chrono::milliseconds abandon_grace, std::size_t cache_bytes_max) {
+flights::settings flight_table_settings(std::chrono::milliseconds ttl, std::chrono::milliseconds abandon_grace,
+                                        std::size_t cache_bytes_max) {
     flights::settings how;
     how.ttl = ttl;
     how.abandon_grace = abandon_grace;
@@ -48,7 +49,8 @@ flights::settings flight_table_settings(std::chrono::milliseconds ttl, std::chro
     return how;
 }
 
-boost::asio::awaitable<flight_end> fly(flight_plan plan, const dispatcher& asked, idempotency_table& names, observe::metrics& counted) {
+boost::asio::awaitable<flight_end> fly(flight_plan plan, [[maybe_unused]] gate::pass inside, const dispatcher& asked,
+                                       idempotency_table& names, observe::metrics& counted) {
     const auto began = steady_clock::now();
     flight_end end;
     std::exception_ptr thrown;

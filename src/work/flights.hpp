@@ -7,6 +7,7 @@
 #include <hearonce/single_flight.hpp>
 #include <observe/metrics.hpp>
 #include <work/dispatcher.hpp>
+#include <work/gate.hpp>
 #include <work/idempotency.hpp>
 #include <work/work_key.hpp>
 
@@ -26,7 +27,8 @@ using flights = single_flight<work_key, flight_end>;
 
 // The table's settings from the configuration's. Kept is what has text: an empty result of processed audio is served but may
 // come from a fault, so it is asked for again.
-flights::settings flight_table_settings(std::chrono::milliseconds ttl, std::chrono::milliseconds abandon_grace, std::size_t cache_bytes_max);
+flights::settings flight_table_settings(std::chrono::milliseconds ttl, std::chrono::milliseconds abandon_grace,
+                                        std::size_t cache_bytes_max);
 
 // Everything one flight needs; owned by its coroutine.
 struct flight_plan {
@@ -39,7 +41,8 @@ struct flight_plan {
 };
 
 // The work itself: asks the route's backends and counts how it ended. Never throws: an exception of a backend is an
-// internal_error to everyone who waits, told to the log alone. The parts outlive every flight.
-boost::asio::awaitable<flight_end> fly(flight_plan plan, const dispatcher& asked, idempotency_table& names, observe::metrics& counted);
+// internal_error to everyone who waits, told to the log alone. `inside` tells the parts' owner when they are no longer used.
+boost::asio::awaitable<flight_end> fly(flight_plan plan, gate::pass inside, const dispatcher& asked, idempotency_table& names,
+                                       observe::metrics& counted);
 
 }  // namespace hearonce::work

@@ -38,10 +38,12 @@ hearonce::app::settings engine_settings() {
 class engine_gateway {
 public:
     engine_gateway()
-        : gateway_(engine_settings(), [this](boost::asio::any_io_executor home) { return hearonce::app::make_backends(wanted_, std::move(home)); }) {
+        : gateway_(engine_settings(),
+                   [this](boost::asio::any_io_executor home) { return hearonce::app::make_backends(wanted_, std::move(home)); }) {
         BOOST_REQUIRE(gateway_.start().has_value());
         port = gateway_.listening().at(0).port();
-        for (int i = 0; i < 2000 && get(port, "/health/ready").status != 200; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        for (int i = 0; i < 2000 && get(port, "/health/ready").status != 200; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
         BOOST_REQUIRE_MESSAGE(get(port, "/health/ready").status == 200, get(port, "/health/ready").body);
     }
     ~engine_gateway() {
@@ -124,8 +126,9 @@ BOOST_AUTO_TEST_CASE(recordings_in_every_container_come_back_with_their_words) {
 BOOST_AUTO_TEST_CASE(fifty_equal_uploads_are_one_run_of_the_engine) {
     engine_gateway gateway;
     const auto audio = content_of(data / "wav" / "long-memo-45s.wav");
-    const auto answers =
-        at_once(50, [&](std::size_t) { return post(gateway.port, transcriptions, {{"file", audio, "note.wav", "audio/wav"}}, "X-Device-Id: phone\r\n"); });
+    const auto answers = at_once(50, [&](std::size_t) {
+        return post(gateway.port, transcriptions, {{"file", audio, "note.wav", "audio/wav"}}, "X-Device-Id: phone\r\n");
+    });
     std::size_t led = 0;
     std::size_t collapsed = 0;
     for (const auto& answer : answers) {
@@ -141,7 +144,9 @@ BOOST_AUTO_TEST_CASE(fifty_equal_uploads_are_one_run_of_the_engine) {
 
 BOOST_AUTO_TEST_CASE(what_is_no_recording_is_said_to_be_none) {
     engine_gateway gateway;
-    const auto ask = [&](const std::string& audio) { return post(gateway.port, transcriptions, {{"file", audio, "note.wav", "audio/wav"}}); };
+    const auto ask = [&](const std::string& audio) {
+        return post(gateway.port, transcriptions, {{"file", audio, "note.wav", "audio/wav"}});
+    };
     const auto code = [&](const std::string& audio) {
         const auto answer = ask(audio);
         BOOST_TEST(answer.status == 400);

@@ -36,7 +36,8 @@ BOOST_AUTO_TEST_SUITE(joining)
 BOOST_AUTO_TEST_CASE(fifty_equal_uploads_of_one_device_are_one_run) {
     running_gateway gateway;
     const auto audio = wav();
-    const auto answers = held(gateway, 50, 50, [&](std::size_t) { return post(gateway.port, transcriptions, upload(audio), "X-Device-Id: phone\r\n"); });
+    const auto answers =
+        held(gateway, 50, 50, [&](std::size_t) { return post(gateway.port, transcriptions, upload(audio), "X-Device-Id: phone\r\n"); });
     BOOST_TEST(gateway.backend->runs() == 1u);
     for (const auto& answer : answers) {
         BOOST_TEST(answer.status == 200);
@@ -138,7 +139,8 @@ BOOST_AUTO_TEST_CASE(a_failing_run_fails_all_its_waiters_and_the_next_starts_fre
 
 BOOST_AUTO_TEST_CASE(an_exception_in_the_work_is_an_error_of_every_waiter) {
     running_gateway gateway;
-    gateway.backend->ends = [](std::size_t, const hearonce::recording&, const hearonce::transcription_request&) -> hearonce::result<hearonce::transcript> {
+    gateway.backend->ends = [](std::size_t, const hearonce::recording&,
+                               const hearonce::transcription_request&) -> hearonce::result<hearonce::transcript> {
         throw std::runtime_error("secret detail");
     };
     const auto answer = post(gateway.port, transcriptions, upload(wav()));

@@ -16,7 +16,8 @@ namespace {
 
 std::string sha256_hex(const std::string& bytes) {
     hearonce::sha256_digest digest{};
-    BOOST_REQUIRE(::EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr, ::EVP_sha256(), nullptr) == 1);
+    BOOST_REQUIRE(
+        ::EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr, ::EVP_sha256(), nullptr) == 1);
     return hearonce::hex_of(digest);
 }
 
@@ -34,7 +35,9 @@ void check_error(const raw_answer& answer, int status, std::string_view code, st
     BOOST_TEST(std::string_view(body.at("param").as_string()) == param);
 }
 
-form_part field(std::string name, std::string value) { return {std::move(name), std::move(value), {}, ""}; }
+form_part field(std::string name, std::string value) {
+    return {std::move(name), std::move(value), {}, ""};
+}
 
 }  // namespace
 
@@ -56,7 +59,9 @@ BOOST_AUTO_TEST_CASE(an_upload_is_answered_with_text_and_what_was_hashed) {
 
 BOOST_AUTO_TEST_CASE(every_format_of_a_class_comes_from_one_run) {
     running_gateway gateway;
-    const auto ask = [&](const char* format) { return post(gateway.port, transcriptions, upload(wav(), {field("response_format", format)})); };
+    const auto ask = [&](const char* format) {
+        return post(gateway.port, transcriptions, upload(wav(), {field("response_format", format)}));
+    };
     BOOST_TEST(ask("json").status == 200);
     BOOST_TEST(ask("text").header("content-type") == "text/plain; charset=utf-8");
     BOOST_TEST(gateway.backend->runs() == 1u);
@@ -101,7 +106,8 @@ BOOST_AUTO_TEST_CASE(forms_that_are_wrong_are_refused_by_name) {
     check_error(post(gateway.port, transcriptions, {field("language", "en")}), 400, "missing_file", "file");
     check_error(post(gateway.port, transcriptions, upload("")), 400, "empty_audio", "file");
     check_error(post(gateway.port, transcriptions, upload(audio, {field("temperature", "hot")})), 400, "invalid_parameter", "temperature");
-    check_error(post(gateway.port, transcriptions, upload(audio, {field("language", "en"), field("language", "de")})), 400, "duplicate_parameter", "language");
+    check_error(post(gateway.port, transcriptions, upload(audio, {field("language", "en"), field("language", "de")})), 400,
+                "duplicate_parameter", "language");
     check_error(post(gateway.port, transcriptions, upload(audio, {{"file", audio, "b.wav", ""}})), 400, "duplicate_parameter", "file");
     const auto cut = form_body("b1", upload(audio)).substr(0, 500);
     raw_client client(gateway.port);
@@ -116,7 +122,9 @@ BOOST_AUTO_TEST_CASE(a_body_that_is_no_form_is_415_before_it_is_read) {
     running_gateway gateway;
     for (const auto* type : {"application/json", "multipart/form-data", "multipart/mixed; boundary=x"}) {
         raw_client client(gateway.port);
-        client.send("POST /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\nContent-Type: "s + type + "\r\n\r\n");
+        client.send(
+            "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\nContent-Type: "s +
+            type + "\r\n\r\n");
         const auto answer = read_answer(client);
         check_error(answer, 415, "unsupported_media_type");
         BOOST_TEST(answer.header("connection") == "close");
@@ -136,7 +144,9 @@ BOOST_AUTO_TEST_CASE(audio_beyond_the_limit_is_413_at_the_limit_it_is_not) {
     BOOST_TEST(large.body.find("40000") != std::string::npos);
     // A length that cannot fit is refused from the headers.
     raw_client client(gateway.port);
-    client.send("POST /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 900000000\r\n\r\n");
+    client.send(
+        "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: "
+        "900000000\r\n\r\n");
     check_error(read_answer(client), 413, "audio_too_large");
     BOOST_TEST(gateway.backend->runs() == 2u);
 }
@@ -147,7 +157,9 @@ BOOST_AUTO_TEST_CASE(chunked_uploads_are_the_same_work) {
     BOOST_TEST(post(gateway.port, transcriptions, upload(audio)).status == 200);
     const auto body = form_body("b1", upload(audio));
     raw_client client(gateway.port);
-    client.send("POST /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b1\r\nTransfer-Encoding: chunked\r\n\r\n");
+    client.send(
+        "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b1\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n");
     for (std::size_t at = 0; at < body.size(); at += 777) {
         const auto piece = body.substr(at, 777);
         char size[16];
@@ -238,8 +250,10 @@ BOOST_AUTO_TEST_CASE(foreign_pages_are_kept_out_before_the_body) {
     BOOST_TEST(allowed.header("access-control-allow-origin") == "https://app.example");
     BOOST_TEST(allowed.header("access-control-expose-headers").find("Cache-Status") != std::string::npos);
     raw_client client(gateway.port);
-    client.send("OPTIONS /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nOrigin: https://app.example\r\nAccess-Control-Request-Method: POST\r\n"
-                "Access-Control-Request-Headers: x-device-id\r\n\r\n");
+    client.send(
+        "OPTIONS /v1/audio/transcriptions HTTP/1.1\r\nHost: localhost\r\nOrigin: https://app.example\r\nAccess-Control-Request-Method: "
+        "POST\r\n"
+        "Access-Control-Request-Headers: x-device-id\r\n\r\n");
     const auto preflight = read_answer(client);
     BOOST_TEST(preflight.status == 204);
     BOOST_TEST(preflight.header("access-control-allow-headers") == "x-device-id");
@@ -247,7 +261,8 @@ BOOST_AUTO_TEST_CASE(foreign_pages_are_kept_out_before_the_body) {
     rebound.send("GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     check_error(read_answer(rebound), 403, "host_not_allowed");
     // An error to an allowed page can be read by it.
-    BOOST_TEST(post(gateway.port, transcriptions, upload(""), "Origin: https://app.example\r\n").header("access-control-allow-origin") == "https://app.example");
+    BOOST_TEST(post(gateway.port, transcriptions, upload(""), "Origin: https://app.example\r\n").header("access-control-allow-origin") ==
+               "https://app.example");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -65,8 +65,8 @@ inline std::string wav(unsigned seed = 1, std::size_t bytes = 32000) {
     const auto size = static_cast<std::uint32_t>(bytes);
     std::string data(bytes, '\0');
     for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>((i * 31 + seed * 7919 + (i >> 8) * seed) & 0x3f);
-    return "RIFF" + le(36 + size, 4) + "WAVEfmt " + le(16, 4) + le(1, 2) + le(1, 2) + le(16000, 4) + le(32000, 4) + le(2, 2) + le(16, 2) + "data" +
-           le(size, 4) + data;
+    return "RIFF" + le(36 + size, 4) + "WAVEfmt " + le(16, 4) + le(1, 2) + le(1, 2) + le(16000, 4) + le(32000, 4) + le(2, 2) + le(16, 2) +
+           "data" + le(size, 4) + data;
 }
 
 inline std::vector<form_part> upload(const std::string& audio, std::vector<form_part> fields = {}) {

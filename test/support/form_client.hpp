@@ -34,7 +34,8 @@ inline std::string form_body(const std::string& boundary, const std::vector<form
 }
 
 // One whole POST of a form; `headers` are extra lines, each ended by CRLF.
-inline std::string post_form(const std::string& path, const std::string& body, const std::string& boundary, const std::string& headers = {}) {
+inline std::string post_form(const std::string& path, const std::string& body, const std::string& boundary,
+                             const std::string& headers = {}) {
     return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=" + boundary +
            "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
 }
@@ -47,7 +48,9 @@ inline raw_answer read_answer(raw_client& client, bool to_head = false) {
 }
 
 // True if the peer closes without another byte.
-inline bool closes(raw_client& client) { return client.wait_end(std::chrono::seconds(30)) == raw_client::end_kind::closed && client.rest().empty(); }
+inline bool closes(raw_client& client) {
+    return client.wait_end(std::chrono::seconds(30)) == raw_client::end_kind::closed && client.rest().empty();
+}
 
 inline raw_answer post(std::uint16_t port, const std::string& path, const std::vector<form_part>& parts, const std::string& headers = {},
                        const std::string& boundary = "xYz123") {

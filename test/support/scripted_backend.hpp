@@ -54,10 +54,16 @@ public:
         return cancelled_;
     }
     // Blocks until `count` runs have begun (or ended by cancellation); false after 20 s.
-    bool wait_for_runs(std::size_t count) const { return wait([&] { return runs_ >= count; }); }
-    bool wait_for_cancelled(std::size_t count) const { return wait([&] { return cancelled_ >= count; }); }
+    bool wait_for_runs(std::size_t count) const {
+        return wait([&] { return runs_ >= count; });
+    }
+    bool wait_for_cancelled(std::size_t count) const {
+        return wait([&] { return cancelled_ >= count; });
+    }
     // How many runs are held at the gate now.
-    bool wait_for_held(std::size_t count) const { return wait([&] { return held_.size() == count; }); }
+    bool wait_for_held(std::size_t count) const {
+        return wait([&] { return held_.size() == count; });
+    }
 
     std::string_view name() const noexcept override { return name_; }
     backend_state state() const override { return {true, {}}; }
@@ -68,7 +74,8 @@ public:
         return {};
     }
 
-    boost::asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording> audio, transcription_request request, deadline limit) override {
+    boost::asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording> audio, transcription_request request,
+                                                          deadline limit) override {
         auto executor = co_await boost::asio::this_coro::executor;
         boost::asio::steady_timer timer(executor, limit.at());
         const auto run = enter(&timer);

@@ -2,8 +2,8 @@
 #define BOOST_TEST_MODULE auth
 #include <http/auth.hpp>
 
-#include <boost/test/unit_test.hpp>
 #include <openssl/evp.h>
+#include <boost/test/unit_test.hpp>
 
 #include <set>
 
@@ -95,7 +95,8 @@ BOOST_AUTO_TEST_CASE(own_keys_become_principals_that_do_not_show_them) {
 
 std::string sha_hex(std::string_view text) {
     sha256_digest digest{};
-    BOOST_REQUIRE(::EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr, ::EVP_sha256(), nullptr) == 1);
+    BOOST_REQUIRE(
+        ::EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr, ::EVP_sha256(), nullptr) == 1);
     return hex_of(digest);
 }
 

@@ -28,7 +28,8 @@ public:
         return {};
     }
     std::chrono::milliseconds time_allowed(std::optional<std::chrono::milliseconds>) const override { return allowed; }
-    boost::asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording>, transcription_request request, deadline) override {
+    boost::asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording>, transcription_request request,
+                                                          deadline) override {
         asked_models.push_back(request.model);
         BOOST_REQUIRE(!ends.empty());
         auto end = std::move(ends.front());
@@ -157,7 +158,8 @@ BOOST_AUTO_TEST_CASE(the_first_success_ends_it_and_is_signed) {
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_of_the_backend_goes_on_to_the_next) {
-    for (const auto code : {errc::upstream_error, errc::overloaded, errc::rate_limit_exceeded, errc::insufficient_quota, errc::internal_error}) {
+    for (const auto code :
+         {errc::upstream_error, errc::overloaded, errc::rate_limit_exceeded, errc::insufficient_quota, errc::internal_error}) {
         cloud->ends = {error(code)};
         local->ends = {text("hello")};
         const auto end = run(*make("", {{"*", {"cloud", "local"}}}).route_for("m"));
@@ -167,7 +169,8 @@ BOOST_AUTO_TEST_CASE(a_failure_of_the_backend_goes_on_to_the_next) {
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_of_the_request_ends_it) {
-    for (const auto code : {errc::unsupported_audio, errc::audio_too_short, errc::invalid_parameter, errc::upstream_timeout, errc::cancelled}) {
+    for (const auto code :
+         {errc::unsupported_audio, errc::audio_too_short, errc::invalid_parameter, errc::upstream_timeout, errc::cancelled}) {
         cloud->ends = {error(code)};
         const auto end = run(*make("", {{"*", {"cloud", "local"}}}).route_for("m"));
         BOOST_REQUIRE(end.has_error());
