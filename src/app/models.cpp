@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 
 namespace hearonce::app {
 namespace {
@@ -98,6 +99,14 @@ std::optional<fs::path> find_model(const settings_sources& from, const std::stri
         if (one.name == model) return one.file;
     }
     return std::nullopt;
+}
+
+bool is_ggml_file(const fs::path& file) {
+    constexpr std::string_view magic = "lmgg";  // 0x67676d6c, little-endian.
+    std::string begin(magic.size(), '\0');
+    std::ifstream stream(file, std::ios::binary);
+    stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    return stream && begin == magic;
 }
 
 }  // namespace hearonce::app

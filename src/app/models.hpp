@@ -38,4 +38,7 @@ std::vector<installed_model> installed_models(const settings_sources& from);
 // A path (it has a slash or ends in .bin) or the name of an installed model, to its file; nullopt when there is none.
 std::optional<std::filesystem::path> find_model(const settings_sources& from, const std::string& model);
 
+// True if it begins like one: what a failed download left behind seldom does.
+bool is_ggml_file(const std::filesystem::path& file);
+
 }  // namespace hearonce::app

@@ -13,6 +13,9 @@ namespace hearonce::app {
 // Fills in what other places hold: backends' credentials (variables, files), model files, the default backend.
 problems complete(settings& values, const settings_sources& from);
 
+// The variable a kind's key is in when no key says otherwise.
+std::string_view key_variable_of(backend_kind kind);
+
 // Contradictions between keys, and files that are named but cannot be read. Looks at the file system, changes nothing.
 problems check(const settings& values);
 

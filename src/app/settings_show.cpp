@@ -52,9 +52,10 @@ std::string show_defaults() {
     const settings initial;
     const backend_settings backend;
     std::string text =
-        "# Every key with its default. Sizes: \"25MiB\" or bytes; durations: \"500ms\", \"2s\", \"10m\", \"1h\" or seconds.\n";
+        "# Every key with its default. Sizes: \"25MiB\" or bytes; durations: \"500ms\", \"2s\", \"10m\", \"1h\" or seconds.\n# A change "
+        "takes effect at the next start, or at SIGHUP where that is said.\n";
     const auto add = [&text](const std::string& name, const std::string& value, std::string_view words, std::string_view about, bool live) {
-        text += "\n# " + std::string(about) + (live ? "\n" : " (A restart changes it.)\n");
+        text += "\n# " + std::string(about) + (live ? " (SIGHUP changes it.)\n" : "\n");
         text += !words.empty() ? "# " + name + " = ...  # default: " + std::string(words) + "\n" : name + " = " + value + "\n";
     };
     for (const key& one : keys()) add(std::string(one.name), one.show(initial), one.initial, one.about, one.live);

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <fstream>
 #include <iostream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -27,11 +28,12 @@ public:
     explicit progress_line(std::string name) : name_(std::move(name)), shown_(::isatty(STDERR_FILENO) == 1) {}
     progress_line(const progress_line&) = delete;
     progress_line& operator=(const progress_line&) = delete;
-    ~progress_line() {
-        if (shown_) std::cerr << "\r\x1b[K" << std::flush;
+    ~progress_line() { clear(); }
+    void clear() {
+        if (std::exchange(shown_, false)) std::cerr << "\r\x1b[K" << std::flush;
     }
     void sent(std::uint64_t bytes, std::uint64_t all) {
-        const auto percent = all == 0 ? 100 : bytes * 100 / all;
+        const auto percent = bytes * 100 / all;
         if (!shown_ || percent == last_) return;
         last_ = percent;
         std::cerr << "\r\x1b[K" << name_
@@ -111,7 +113,7 @@ exit_code send_one(const send_options& options, const fs::path& file, const net:
     net::call_limits limits;
     limits.silence = options.read_timeout;
     const verdict judged = verdict_of(run(std::move(request), limits), options.fields.format);
-    line.sent(0, 0);
+    line.clear();
     if (judged.code != done) {
         complain(file.string() + ": " + judged.complaint);
         return judged.code;

@@ -24,11 +24,12 @@ struct ended_program {
     std::string err;
 };
 
-// Started by the constructor; wait() must be called. Its environment is `variables` alone.
+// Started by the constructor. Its environment is `variables` alone. stdout goes to `out_file` and stderr to `err_descriptor`
+// where they are given, else they are what wait() brings back.
 class program {
 public:
     program(const std::string& file, std::vector<std::string> arguments, const std::map<std::string, std::string>& variables,
-            const std::string& out_file = {}) {
+            const std::string& out_file = {}, int err_descriptor = -1) {
         arguments.insert(arguments.begin(), file);
         std::vector<std::string> pairs;
         for (const auto& [name, text] : variables) pairs.push_back(name + "=" + text);
@@ -45,7 +46,7 @@ public:
             // Files, not pipes: nothing can block on a pipe nobody reads.
             ::dup2(::open("/dev/null", O_RDONLY), 0);
             ::dup2(::open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
-            ::dup2(::open(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
+            ::dup2(err_descriptor >= 0 ? err_descriptor : ::open(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
             ::execve(file.c_str(), argv.data(), envp.data());
             ::_exit(126);
         }

@@ -6,6 +6,8 @@
 #include <test/support/program.hpp>
 #include <test/support/scripted_server.hpp>
 
+#include <pty.h>
+
 using namespace hearonce::test;
 using end = scripted_reply::end;
 
@@ -132,6 +134,29 @@ BOOST_AUTO_TEST_CASE(a_large_file_arrives_whole) {
     scripted_server server({answering(text_answer("x"))});
     BOOST_TEST(run({"--to", server.url(), file("large.wav", bytes)}).code == 0);
     BOOST_TEST(has(server.request(0), "\r\n\r\n" + bytes + "\r\n--"));
+}
+
+BOOST_AUTO_TEST_CASE(progress_is_shown_on_a_terminal_and_wiped) {
+    int ours = -1, theirs = -1;
+    BOOST_REQUIRE(::openpty(&ours, &theirs, nullptr, nullptr, nullptr) == 0);
+    scripted_server server({answering(text_answer("hello")), answering(error_answer(400, "No."))});
+    std::string shown(4096, '\0');
+    for (const int code : {0, 1}) {
+        program sending(HEARONCE_PROGRAM, {"send", "--to", server.url(), file("note.wav")}, variables, {}, theirs);
+        const auto told = sending.wait();
+        BOOST_TEST(told.code == code);
+        BOOST_TEST(told.out == (code == 0 ? "hello\n" : ""));
+        const auto got = ::read(ours, shown.data(), shown.size());
+        BOOST_REQUIRE(got > 0);
+        const std::string text = shown.substr(0, static_cast<std::size_t>(got));
+        const auto wiped = text.rfind("\r\x1b[K");
+        BOOST_TEST(has(text, "note.wav: waiting for the text"), text);
+        // After the last wipe there is nothing, or the complaint.
+        BOOST_TEST(text.substr(wiped + 4).starts_with(code == 0 ? "" : "hearonce: "), text);
+        BOOST_TEST((text.size() == wiped + 4) == (code == 0), text);
+    }
+    ::close(ours);
+    ::close(theirs);
 }
 
 BOOST_AUTO_TEST_CASE(https_is_checked_against_the_systems_store) {

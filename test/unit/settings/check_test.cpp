@@ -214,15 +214,24 @@ BOOST_AUTO_TEST_CASE(must_be_there) {
     set("backends.local.model", "base");
     BOOST_TEST(only().starts_with("backends.local.model: there is no model \"base\""), only());
     BOOST_TEST(has(only(), "hearonce models list"));
-    const auto model = file("models/ggml-base.bin");
+    const auto model = file("models/ggml-base.bin", "lmgg");
     BOOST_TEST(good().backend("local")->model_path == model);
     set("backends.local.model", model);
     BOOST_TEST(good().backend("local")->model_path == model);
 }
 
+BOOST_AUTO_TEST_CASE(must_begin_like_one) {
+    for (const char* text : {"", "lmg", "<html>", "GGUF...."}) {
+        file("models/ggml-base.bin", text);
+        BOOST_TEST(
+            only().starts_with("backends.local.model: " + (place.folder() / "models/ggml-base.bin").string() + " is not a ggml model file"),
+            only());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(make_the_default_backend) {
     BOOST_TEST(!good().default_backend.has_value());
-    file("models/ggml-base.bin");
+    file("models/ggml-base.bin", "lmgg");
     BOOST_TEST(*good().default_backend == "local");
     set("backends.openai.api_key", "k");
     BOOST_TEST(!good().default_backend.has_value());
@@ -276,7 +285,7 @@ BOOST_AUTO_TEST_CASE(routes_name_backends_that_exist_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_whisper_backend_claims_its_models_name) {
-    file("models/ggml-base.en.bin");
+    file("models/ggml-base.en.bin", "lmgg");
     BOOST_TEST(claimed_models(*good().backend("local")) == std::vector<std::string>{"base.en"}, boost::test_tools::per_element());
     set("backends.local.model", "base.en");
     set("backends.local.models", "whisper-*");
@@ -290,12 +299,12 @@ BOOST_FIXTURE_TEST_SUITE(said_at_start, fixture)
 BOOST_AUTO_TEST_CASE(no_backend_at_all) {
     BOOST_TEST_REQUIRE(warnings().size() == 1U);
     BOOST_TEST(has(warnings().front(), "there is no backend"));
-    file("models/ggml-base.bin");
+    file("models/ggml-base.bin", "lmgg");
     BOOST_TEST(warnings().empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_recording_that_finds_no_room) {
-    file("models/ggml-base.bin");
+    file("models/ggml-base.bin", "lmgg");
     set("memory.audio", "1MiB");
     set("memory.spill_bytes", "1MiB");
     set("server.max_audio", "1MiB");
