@@ -1,7 +1,7 @@
 // Recognises containers by their first bytes, and reads frame headers.
 //
 // Holds: container_of(), duration_of(), mpeg_frame_of(), adts_frame_of(). Next file: durations of the single containers,
-// container_duration.cpp and stream_duration.cpp.
+// container_duration.cpp, webm_duration.cpp and stream_duration.cpp.
 #include <http/container.hpp>
 #include <http/container_bytes.hpp>
 

@@ -32,7 +32,8 @@ inline constexpr std::size_t head_bytes_max = 32 * 1024;
 // and ADTS frames (whose sync bits are believed only when a second frame follows where the first one ends).
 container container_of(std::span<const std::byte> head) noexcept;
 
-// How long the audio lasts by its own headers; exact for wav, flac, mp4 and ogg, an estimate for mp3 and aac. nullopt when
+// How long the audio lasts by its own headers; exact for wav, flac, mp4 and ogg, an estimate for mp3, aac and WebM
+// without a length (the last block's begin). nullopt when
 // they do not say, or say what cannot be (more than 30 days).
 std::optional<std::chrono::milliseconds> duration_of(container kind, const byte_source& audio);
 

@@ -30,6 +30,14 @@ inline bool says(std::span<const std::byte> bytes, std::size_t offset, std::stri
 }
 
 template <std::size_t Size>
+std::span<const std::byte> part(const std::array<std::byte, Size>& bytes, std::size_t offset, std::size_t length) noexcept {
+    return std::span<const std::byte>(bytes).subspan(offset, length);
+}
+
+// No honest file has so many chunks, boxes or elements before the one that is looked for.
+inline constexpr int chunks_max = 64;
+
+template <std::size_t Size>
 bool read_exactly(const byte_source& source, std::uint64_t offset, std::array<std::byte, Size>& into) noexcept {
     return source.read_at(offset, into) == Size;
 }
@@ -76,6 +84,6 @@ std::optional<std::chrono::milliseconds> mp4_duration(const byte_source& audio) 
 std::optional<std::chrono::milliseconds> mp3_duration(const byte_source& audio) noexcept;
 std::optional<std::chrono::milliseconds> aac_duration(const byte_source& audio);
 std::optional<std::chrono::milliseconds> ogg_duration(const byte_source& audio);
-std::optional<std::chrono::milliseconds> webm_duration(const byte_source& audio) noexcept;
+std::optional<std::chrono::milliseconds> webm_duration(const byte_source& audio);
 
 }  // namespace hearonce::http

@@ -1,22 +1,12 @@
-// How long a recording lasts by the headers of containers made of chunks: wav, flac, mp4, webm.
+// How long a recording lasts by the headers of containers made of chunks: wav, flac, mp4.
 //
-// Holds: wav_duration(), flac_duration(), mp4_duration(), webm_duration(). Next file: stream_duration.cpp.
+// Holds: wav_duration(), flac_duration(), mp4_duration(). Next file: webm_duration.cpp.
 #include <http/container_bytes.hpp>
-
-#include <bit>
 
 namespace hearonce::http {
 namespace {
 
-// No honest file has so many chunks before the one that is looked for.
-constexpr int chunks_max = 64;
-
 using duration = std::optional<std::chrono::milliseconds>;
-
-template <std::size_t Size>
-std::span<const std::byte> part(const std::array<std::byte, Size>& bytes, std::size_t offset, std::size_t length) noexcept {
-    return std::span<const std::byte>(bytes).subspan(offset, length);
-}
 
 // A box of ISO media (ISO 14496-12 section 4.2).
 struct box {
@@ -58,50 +48,6 @@ std::optional<box> find_box(const byte_source& audio, std::uint64_t offset, std:
         offset = each->end;
     }
     return std::nullopt;
-}
-
-// An element of EBML (RFC 8794 section 5 and 6).
-struct element {
-    std::uint64_t id = 0;  // With its length marker, as specifications write it.
-    std::uint64_t body = 0;
-    std::uint64_t end = 0;
-};
-
-std::optional<element> element_at(const byte_source& audio, std::uint64_t offset, std::uint64_t limit) noexcept {
-    std::array<std::byte, 12> header{};
-    if (offset >= limit) return std::nullopt;
-    const std::size_t seen = audio.read_at(offset, header);
-    const auto id_bytes = static_cast<std::size_t>(std::countl_zero(std::to_integer<std::uint8_t>(header[0]))) + 1;
-    if (id_bytes > 4 || seen < id_bytes + 1) return std::nullopt;
-    const auto size_bytes = static_cast<std::size_t>(std::countl_zero(std::to_integer<std::uint8_t>(header[id_bytes]))) + 1;
-    if (size_bytes > 8 || seen < id_bytes + size_bytes) return std::nullopt;
-    element found;
-    found.id = big_endian(part(header, 0, id_bytes));
-    found.body = offset + id_bytes + size_bytes;
-    const std::uint64_t all_ones = (1ull << (7 * size_bytes)) - 1;
-    const std::uint64_t length = big_endian(part(header, id_bytes, size_bytes)) & all_ones;
-    if (found.body > limit) return std::nullopt;
-    // All ones: the writer did not know the length yet.
-    found.end = length == all_ones || length > limit - found.body ? limit : found.body + length;
-    return found;
-}
-
-std::optional<element> find_element(const byte_source& audio, std::uint64_t offset, std::uint64_t limit, std::uint64_t id) noexcept {
-    for (int i = 0; i < chunks_max; ++i) {
-        const auto each = element_at(audio, offset, limit);
-        if (!each) return std::nullopt;
-        if (each->id == id) return each;
-        offset = each->end;
-    }
-    return std::nullopt;
-}
-
-// An element's bytes as a number; 0 for one that is longer than a number can be.
-std::uint64_t number_in(const byte_source& audio, const element& from) noexcept {
-    std::array<std::byte, 8> bytes{};
-    const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(from.end - from.body, 9));
-    if (length > 8 || audio.read_at(from.body, std::span(bytes).first(length)) != length) return 0;
-    return big_endian(part(bytes, 0, length));
 }
 
 }  // namespace
@@ -169,27 +115,6 @@ duration mp4_duration(const byte_source& audio) noexcept {
     const std::uint64_t total = big_endian(fragments[0] == std::byte{1} ? part(fragments, 4, 8) : part(fragments, 4, 4));
     if (total == 0) return std::nullopt;
     return time_of(total, scale);
-}
-
-duration webm_duration(const byte_source& audio) noexcept {
-    const auto stream = find_element(audio, 0, audio.size_bytes(), 0x18538067);  // Segment
-    if (!stream) return std::nullopt;
-    const auto info = find_element(audio, stream->body, stream->end, 0x1549a966);
-    if (!info) return std::nullopt;
-    const auto length = find_element(audio, info->body, info->end, 0x4489);
-    if (!length) return std::nullopt;  // Browsers record without it.
-    const auto scale = find_element(audio, info->body, info->end, 0x2ad7b1);
-    const std::uint64_t nanoseconds = scale ? number_in(audio, *scale) : 1'000'000;
-    const std::uint64_t bits = number_in(audio, *length);
-    double ticks = 0;
-    if (length->end - length->body == 4)
-        ticks = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    else if (length->end - length->body == 8)
-        ticks = std::bit_cast<double>(bits);
-    const double milliseconds = ticks * static_cast<double>(nanoseconds) / 1e6;
-    // The comparison also refuses what is not a number.
-    if (!(milliseconds > 0 && milliseconds < 30.0 * 24 * 3600 * 1000)) return std::nullopt;
-    return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
 }
 
 }  // namespace hearonce::http
