@@ -34,6 +34,10 @@ struct flight_stats {
     std::size_t bytes = 0;
 };
 
+//     auto ticket = flights.enter(key, executor, [=] { return fetch(address); });
+//     if (!ticket) co_return refuse(ticket.refusal());
+//     auto end = co_await ticket.wait(limit);  // end.status, end.outcome, end.failure, end.stored, end.ttl_left
+//
 // Threads and lifetime: as for shared_operation. Hash, equality, copy and move of keys run under a lock and must not call back.
 // The table is cut into shards by key, each with its own lock and its share of the cache, so that distinct keys do not contend:
 // least recently used is decided within a shard, and an outcome larger than a shard's share is not kept. Every call costs the

@@ -258,6 +258,19 @@ BOOST_FIXTURE_TEST_CASE(the_last_leaver_starts_the_grace_and_its_end_cancels, be
     BOOST_TEST(gone());
 }
 
+BOOST_FIXTURE_TEST_CASE(work_that_was_given_up_cannot_be_joined_even_if_it_goes_on, bed) {
+    {
+        auto ticket = lead(true);
+    }
+    pass(grace);
+    BOOST_TEST(script->cancelled);
+    BOOST_TEST(!script->ended);
+    BOOST_TEST(!now->join().has_value());
+    script->end(verdict::success);
+    settle(loop);
+    BOOST_TEST(gone());
+}
+
 BOOST_FIXTURE_TEST_CASE(who_comes_back_in_the_grace_gets_the_same_run, bed) {
     {
         auto ticket = lead();
