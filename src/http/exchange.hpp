@@ -69,7 +69,7 @@ public:
     virtual boost::asio::any_io_executor executor() = 0;
 
     // The next piece of the body as it came off the wire (chunked framing removed, trailers dropped); an empty span is its
-    // end. The bytes are valid until the next call. The first call answers `Expect: 100-continue`, so a handler that refuses
+    // end. The bytes are valid until the next call of anything here. The first call answers `Expect: 100-continue`, so a handler that refuses
     // from the headers just does not call it. errc::body_cut: the body ended early or stalled, nobody reads an answer.
     // errc::invalid_http: its chunked framing is broken; an answer can still be sent.
     virtual boost::asio::awaitable<result<std::span<const std::byte>>> read_body() = 0;

@@ -3,7 +3,6 @@
 // Next file: connection_exchange.cpp.
 #include <server/connection.hpp>
 
-#include <http/error_response.hpp>
 #include <observe/log.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -51,6 +50,7 @@ asio::awaitable<void> connection::run() {
         if (step == next::serve) co_await serve();
         if (step == next::refuse) co_await refuse();
         if (step != next::serve || !keep_alive_) break;
+        if (turn_is_over()) co_await give_way();
     }
     co_await end();
 }
@@ -101,13 +101,17 @@ asio::awaitable<connection::next> connection::read_head() {
         if (limit_for != stage_) {
             // Set once for the wait and once for the head, so that a head in small pieces gains no time.
             limit_for = stage_;
-            limit = steady_clock::now() + (stage_ == stage::idle ? how_.idle_timeout : how_.header_timeout);
+            limit = steady_clock::now() + (stage_ == stage::head ? how_.header_timeout : idle_patience());
         }
         auto got = co_await receive(limit);
         if (got == received::bytes) continue;
         if (stage_ == stage::head && expired_) co_return refused(errc::request_timeout);
         co_return next::end;
     }
+}
+
+std::chrono::milliseconds connection::idle_patience() const noexcept {
+    return loop_->shared().draining ? std::min(how_.idle_timeout, drain_patience) : how_.idle_timeout;
 }
 
 // Looks at what has arrived. End: more is needed.
@@ -161,7 +165,7 @@ connection::next connection::refused(error why) {
 asio::awaitable<void> connection::refuse() {
     stage_ = stage::open;
     expired_ = false;
-    auto answer = http::error_response(refusal_);
+    auto answer = loop_->shared().refusals(refusal_, head_);
     answer.close = true;
     co_await respond(std::move(answer));
 }
@@ -201,7 +205,7 @@ asio::awaitable<void> connection::serve() {
         keep_alive_ = false;
         co_return;
     }
-    auto answer = http::error_response(errc::internal_error);
+    auto answer = loop_->shared().refusals(errc::internal_error, head_);
     answer.close = true;
     co_await respond(std::move(answer));
 }

@@ -49,6 +49,8 @@ public:
 private:
     using time_point = std::chrono::steady_clock::time_point;
     static constexpr time_point never = time_point::max();
+    // How long a connection that came just before a drain may take to say what it wants.
+    static constexpr std::chrono::milliseconds drain_patience{1000};
 
     // Where the request in hand stands.
     enum class stage : std::uint8_t {
@@ -65,6 +67,7 @@ private:
     boost::asio::awaitable<bool> handshake();
     boost::asio::awaitable<next> read_head();
     next head_step();
+    std::chrono::milliseconds idle_patience() const noexcept;
     next take_head(std::size_t bytes);
     next refused(error why);
     void forget_request();
@@ -89,6 +92,8 @@ private:
     boost::asio::awaitable<void> flush();
     void join_small_pieces();
     boost::asio::awaitable<void> wait_for(transport::io::kind what, time_point limit);
+    bool turn_is_over() noexcept;
+    boost::asio::awaitable<void> give_way();
     boost::asio::awaitable<void> readable();
     boost::asio::awaitable<void> writable();
     void arm();
@@ -110,8 +115,8 @@ private:
     };
     std::unique_ptr<parked> waiter_;  // The session, when it waits for the pending wait.
     bool armed_ = false;
-    bool wait_first_ = true;  // The last read took all there was, so trying again would be a wasted call.
-    unsigned reads_in_a_row_ = 0;
+    bool wait_first_ = true;       // The last read took all there was, so trying again would be a wasted call.
+    unsigned steps_in_a_row_ = 0;  // Reads and requests without a wait between.
 
     time_point limit_ = never;  // Until when the session may wait; watched by the loop's timer.
     bool expired_ = false;

@@ -21,8 +21,8 @@ namespace {
 
 constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
 
-// A caller that sends as fast as it is read gives way to the loop's other connections after this many blocks.
-constexpr unsigned reads_in_a_row_max = 16;
+// A caller that sends as fast as it is read and answered gives way to the loop's other connections after this many steps.
+constexpr unsigned steps_in_a_row_max = 16;
 
 constexpr std::size_t tls_record_bytes = 16 * 1024;
 // What an idle connection keeps for the head of its next answer.
@@ -83,11 +83,15 @@ asio::awaitable<void> connection::wait_for(kind what, time_point limit) {
     limit_ = never;
 }
 
+bool connection::turn_is_over() noexcept { return ++steps_in_a_row_ > steps_in_a_row_max; }
+
+asio::awaitable<void> connection::give_way() {
+    steps_in_a_row_ = 0;
+    co_await asio::post(asio::use_awaitable);
+}
+
 asio::awaitable<connection::received> connection::receive(time_point limit) {
-    if (++reads_in_a_row_ > reads_in_a_row_max) {
-        reads_in_a_row_ = 0;
-        co_await asio::post(asio::use_awaitable);
-    }
+    if (turn_is_over()) co_await give_way();
     while (!closed_ && !expired_) {
         auto missing = kind::read_later;
         if (!wait_first_ || last_try_) {
@@ -102,7 +106,7 @@ asio::awaitable<connection::received> connection::receive(time_point limit) {
             missing = step.is;
         }
         input_.park();
-        reads_in_a_row_ = 0;
+        steps_in_a_row_ = 0;
         co_await wait_for(missing, limit);
     }
     co_return received::nothing;
@@ -160,7 +164,7 @@ void connection::begin_drain() {
     if (stage_ != stage::idle) return;
     if (first_) {
         // It came before the listener closed, perhaps with its request right behind it.
-        limit_ = std::min(limit_, std::chrono::steady_clock::now() + std::chrono::seconds(1));
+        limit_ = std::min(limit_, std::chrono::steady_clock::now() + drain_patience);
         return;
     }
     last_try_ = true;

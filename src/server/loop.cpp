@@ -45,7 +45,13 @@ loop::loop(boost::asio::io_context& context, std::shared_ptr<shared_state> share
 
 void loop::serve(boost::asio::ip::tcp::socket socket, boost::asio::ip::tcp::endpoint peer) {
     ssl_session session;
-    if (shared_->tls) session = shared_->tls->open(socket.native_handle());
+    if (shared_->tls) {
+        session = shared_->tls->open(socket.native_handle());
+        if (!session) {  // Never plain where TLS was asked for.
+            shared_->open.fetch_sub(1);
+            return;
+        }
+    }
     auto one = std::make_shared<connection>(shared_from_this(), transport(std::move(socket), std::move(session)), std::move(peer));
     one->start();
 }

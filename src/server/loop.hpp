@@ -3,6 +3,7 @@
 // Holds: shared_state, loop_member, loop. Next file: connection.hpp.
 #pragma once
 
+#include <hearonce/error.hpp>
 #include <http/exchange.hpp>
 #include <server/input.hpp>
 #include <server/settings.hpp>
@@ -32,6 +33,7 @@ namespace hearonce::server {
 struct shared_state {
     settings how;
     http::handler handler;
+    std::function<http::response(const error&, const http::request_head&)> refusals;
     std::optional<tls_store> tls;
     std::function<void()> ended;  // Called on any loop after a connection has ended, while `draining` or `crowded`.
 

@@ -3,6 +3,7 @@
 // Next file: listener.cpp.
 #include <server/server.hpp>
 
+#include <http/error_response.hpp>
 #include <observe/log.hpp>
 #include <server/descriptors.hpp>
 #include <server/listener.hpp>
@@ -30,7 +31,7 @@ constexpr std::chrono::seconds after_hard_close(2);
 // What the first loop does for the server as a whole.
 class server::impl : public std::enable_shared_from_this<server::impl> {
 public:
-    impl(settings how, std::span<asio::io_context* const> contexts, http::handler handler);
+    impl(settings how, std::span<asio::io_context* const> contexts, http::handler handler, refusal_renderer refusals);
 
     void open_doors();
     void drain(std::chrono::milliseconds limit, std::function<void()> done);
@@ -60,7 +61,7 @@ private:
     std::atomic<bool> ended_ = false;
 };
 
-server::impl::impl(settings how, std::span<asio::io_context* const> contexts, http::handler handler)
+server::impl::impl(settings how, std::span<asio::io_context* const> contexts, http::handler handler, refusal_renderer refusals)
     : first_(contexts.front()), timer_(*first_) {
     assert(!how.listen.empty() && how.head_bytes_max <= block_bytes / 2);
     auto descriptors = raise_descriptor_limit(descriptors_for(how.connections_max));
@@ -73,6 +74,8 @@ server::impl::impl(settings how, std::span<asio::io_context* const> contexts, ht
     if (!how.tls_certificate_file.empty()) shared_->tls.emplace(how.tls_certificate_file, how.tls_key_file);
     shared_->how = std::move(how);
     shared_->handler = std::move(handler);
+    shared_->refusals = std::move(refusals);
+    if (!shared_->refusals) shared_->refusals = [](const error& why, const http::request_head&) { return http::error_response(why); };
     for (auto* context : contexts) loops_.push_back(std::make_shared<loop>(*context, shared_));
     listener_ = std::make_shared<listener>(shared_, loops_);
 }
@@ -136,8 +139,8 @@ void server::impl::tell_done() {
     for (auto& done : std::exchange(done_, {})) done();
 }
 
-server::server(settings how, std::span<asio::io_context* const> loops, http::handler handler)
-    : impl_(std::make_shared<impl>(std::move(how), loops, std::move(handler))) {
+server::server(settings how, std::span<asio::io_context* const> loops, http::handler handler, refusal_renderer refusals)
+    : impl_(std::make_shared<impl>(std::move(how), loops, std::move(handler), std::move(refusals))) {
     impl_->open_doors();
 }
 

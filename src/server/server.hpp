@@ -1,9 +1,10 @@
 // The HTTP server: listens, speaks HTTP/1.1 and TLS, and gives each request to one handler.
 //
-// Holds: server. A request's way: listener.hpp (accept) -> connection.hpp (head, handler, answer) -> the handler.
+// Holds: refusal_renderer, server. A request's way: listener.hpp (accept) -> connection.hpp (head, handler, answer) -> the handler.
 // Next file: settings.hpp; then listener.hpp.
 #pragma once
 
+#include <hearonce/error.hpp>
 #include <http/exchange.hpp>
 #include <server/settings.hpp>
 
@@ -21,13 +22,18 @@
 
 namespace hearonce::server {
 
+// Renders an answer that the server gives by itself: a head it does not let in, a request that comes during a drain, a handler
+// that failed. `head` is as far as it was understood; method, path and headers may be empty. Called once for each such answer.
+using refusal_renderer = std::function<http::response(const error& why, const http::request_head& head)>;
+
 // All functions may be called from any thread, but construct, start and destroy it from one. It neither runs nor ends the
 // loops, and must be destroyed before they are. Each loop is run by at most one thread.
 class server {
 public:
     // Binds every address, so a port in use is found before anything else starts; accepts nobody yet. The first loop does the
-    // accepting. `handler` is called on every loop and must outlive no thread of its own. Throws setup_error.
-    server(settings how, std::span<boost::asio::io_context* const> loops, http::handler handler);
+    // accepting. `handler` and `refusals` are called on every loop. Without `refusals`, http::error_response() renders them.
+    // Throws setup_error.
+    server(settings how, std::span<boost::asio::io_context* const> loops, http::handler handler, refusal_renderer refusals = {});
     // Closes what is still open. After a drain() that has ended there is nothing.
     ~server();
     server(const server&) = delete;

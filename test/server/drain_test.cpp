@@ -4,6 +4,10 @@
 #include <support/raw_client.hpp>
 
 #include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <vector>
 
 using namespace hearonce;
 using namespace hearonce::test;
@@ -281,4 +285,37 @@ BOOST_AUTO_TEST_CASE(a_server_that_never_started_and_one_never_drained) {
     context.run_for(10s);
     BOOST_TEST(context.stopped());
     BOOST_CHECK_THROW(raw_client{port}, std::runtime_error);
+}
+
+BOOST_AUTO_TEST_CASE(connections_that_come_and_go_while_it_drains) {
+    for (int round = 0; round < 20; ++round) {
+        running_server server(echo, on_loopback(), 2);
+        auto port = server.port();
+        std::atomic<bool> over = false;
+        std::vector<std::thread> callers;
+        for (int i = 0; i < 3; ++i) {
+            callers.emplace_back([&] {
+                while (!over) {
+                    try {
+                        raw_client client(port);
+                        for (int k = 0; k < 3; ++k) {
+                            if (!client.send(get)) break;
+                            auto status = client.answer().status;
+                            // Served, refused, or ended between two requests; never half an answer.
+                            expect(status == 200 || status == 503 || status == 0);
+                            if (status != 200) break;
+                        }
+                    } catch (const std::runtime_error&) {
+                        return;  // The listener has closed.
+                    }
+                }
+            });
+        }
+        while (server.get().accepted_total() < 20) std::this_thread::yield();
+        auto drained = server.drain(60s);
+        BOOST_TEST(ends(drained, 20s));
+        over = true;
+        for (auto& one : callers) one.join();
+        server.finish();
+    }
 }

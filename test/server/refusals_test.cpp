@@ -4,7 +4,10 @@
 #include <support/raw_client.hpp>
 
 #include <atomic>
+#include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace hearonce;
 using namespace hearonce::test;
@@ -323,4 +326,46 @@ BOOST_AUTO_TEST_CASE(a_caller_gone_at_any_byte_leaves_nothing) {
         }
     }
     BOOST_TEST(server.has_connections(0));
+}
+
+BOOST_AUTO_TEST_CASE(refusals_can_be_rendered_by_somebody_else) {
+    std::mutex guard;
+    std::vector<std::string> rendered;
+    auto refusals = [&](const error& why, const http::request_head& head) {
+        std::lock_guard hold(guard);
+        rendered.push_back(std::string(entry_of(why.code()).code) + " " + head.path + " " + std::string(head.find("origin").value_or("-")));
+        return text_answer("mine", why.status());
+    };
+    auto handler = [](http::exchange&) -> boost::asio::awaitable<void> { co_return; };
+    running_server server(handler, on_loopback(), 1, refusals);
+    for (std::string request : {std::string("\x01"), std::string("POST /a HTTP/1.1\r\nOrigin: o\r\n\r\n"),
+                                std::string("GET /b HTTP/1.1\r\nHost: h\r\nOrigin: o\r\n\r\n")}) {
+        raw_client client(server.port());
+        client.send(request);
+        auto got = client.answer();
+        BOOST_TEST(got.body == "mine");
+        BOOST_TEST(got.header("connection") == "close");
+    }
+    std::lock_guard hold(guard);
+    BOOST_TEST(rendered == (std::vector<std::string>{"invalid_http  -", "invalid_http /a o", "internal_error /b o"}),
+               boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_flood_of_pipelined_requests_gives_way) {
+    running_server server(echo);
+    raw_client flood(server.port());
+    raw_client other(server.port());
+    BOOST_TEST(server.has_connections(2));
+    std::string many;
+    for (int i = 0; i < 20000; ++i) many += get;
+    std::thread sender([&] { flood.send(many); });
+    std::thread reader([&] {
+        for (int i = 0; i < 20000; ++i) expect(flood.answer().status == 200);
+    });
+    for (int i = 0; i < 50; ++i) {
+        other.send(get);
+        BOOST_TEST(other.answer().status == 200);
+    }
+    sender.join();
+    reader.join();
 }

@@ -40,11 +40,12 @@ inline void expect(bool holds) {
 
 class running_server {
 public:
-    explicit running_server(http::handler handler, server::settings how = on_loopback(), std::size_t loops = 1) {
+    explicit running_server(http::handler handler, server::settings how = on_loopback(), std::size_t loops = 1,
+                            server::refusal_renderer refusals = {}) {
         for (std::size_t i = 0; i < loops; ++i) contexts_.push_back(std::make_unique<boost::asio::io_context>(1));
         std::vector<boost::asio::io_context*> all;
         for (auto& one : contexts_) all.push_back(one.get());
-        server_ = std::make_unique<server::server>(std::move(how), all, std::move(handler));
+        server_ = std::make_unique<server::server>(std::move(how), all, std::move(handler), std::move(refusals));
         server_->start();
         for (auto& one : contexts_) {
             guards_.push_back(boost::asio::make_work_guard(*one));
