@@ -6,9 +6,11 @@
 #include <backends/whisper/worker/serve.hpp>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 
@@ -19,6 +21,14 @@ using namespace hearonce::whisper;
 int fail(std::string_view why) {
     std::fprintf(stderr, "hearonce-whisper: %.*s\n", static_cast<int>(why.size()), why.data());
     return 1;
+}
+
+// The OpenMP runtime reads this before main(). Threads that spin while they wait for each other are several times slower
+// as soon as anything else runs on the machine.
+void wait_passively(char** argv) {
+    if (::getenv("OMP_WAIT_POLICY") != nullptr || ::getenv("GOMP_SPINCOUNT") != nullptr) return;
+    ::setenv("OMP_WAIT_POLICY", "passive", 1);
+    ::execv("/proc/self/exe", argv);  // Where that fails it is only slower.
 }
 
 // One file, in the same sandbox as the gateway's jobs.
@@ -45,6 +55,7 @@ int main(int argc, char** argv) {
         if (const int* status = std::get_if<int>(&parsed)) return *status;
         const auto& wanted = std::get<options>(parsed);
         if (wanted.serve_fd >= 0) serve(wanted);
+        wait_passively(argv);
         return by_hand(wanted);
     } catch (const std::exception& thrown) {
         return fail(thrown.what());

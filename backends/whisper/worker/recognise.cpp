@@ -156,6 +156,7 @@ result<transcript> checked_run(const model& with, const std::vector<float>& samp
     if (settings.no_context) params.n_max_text_ctx = 0;
     params.initial_prompt = prompt.empty() ? nullptr : prompt.c_str();
     params.temperature = static_cast<float>(wishes.temperature);
+    params.suppress_nst = true;  // No "[BLANK_AUDIO]" or "(music)" for what is not speech.
     params.token_timestamps = wishes.word_times;
     params.print_progress = false;
     params.print_realtime = false;

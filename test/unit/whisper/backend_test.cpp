@@ -202,6 +202,7 @@ BOOST_AUTO_TEST_CASE(a_full_queue_refuses_and_says_when_to_come_back) {
 
 BOOST_AUTO_TEST_CASE(cancelling_frees_the_slot_at_once) {
     make(settings());
+    std::chrono::milliseconds best = 1h;
     for (int round = 0; round < 3; ++round) {
         const auto mine = begin(memo);
         run_until(loop, [&] { return engine->counts().running == 1; });
@@ -214,8 +215,11 @@ BOOST_AUTO_TEST_CASE(cancelling_frees_the_slot_at_once) {
         const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady::now() - began);
         BOOST_TEST_MESSAGE("the slot was free after " << took.count() << " ms");
         BOOST_TEST((mine->thrown != nullptr || error_in(*mine).code() == errc::cancelled));
-        BOOST_TEST(took.count() <= 1000);
+        BOOST_TEST(took.count() <= 2000);
+        best = std::min(best, took);
     }
+    // The best of three, as the machine may be busy with something else.
+    BOOST_TEST(best.count() <= 200);
     const auto after = begin("hello-world.wav");
     finish({after});
     BOOST_TEST(transcript_in(*after).text == "hello world");
@@ -286,7 +290,9 @@ BOOST_AUTO_TEST_CASE(a_stuck_helper_is_killed_and_replaced) {
 BOOST_AUTO_TEST_CASE(callers_on_other_loops_are_answered_there) {
     auto s = settings();
     s.slots = 2;
+    s.log = nullptr;  // Boost.Test's macros are for one thread.
     make(std::move(s));
+    const auto audio = recording_of(bytes_of(wav_folder / "hello-world.wav"));
     auto keep = asio::make_work_guard(loop);
     std::thread home([&] {
         loop.restart();
@@ -299,7 +305,7 @@ BOOST_AUTO_TEST_CASE(callers_on_other_loops_are_answered_there) {
             asio::io_context own{1};
             std::vector<std::shared_ptr<call>> calls;
             for (int n = 0; n < 6; ++n) {
-                calls.push_back(test::begin(own, *engine, recording_of(bytes_of(wav_folder / "hello-world.wav"))));
+                calls.push_back(test::begin(own, *engine, audio));
                 // Some leave: while they wait or run, whichever it is by then.
                 if ((n + i) % 3 == 0) asio::post(own, [mine = calls.back()] { mine->cancel.emit(asio::cancellation_type::terminal); });
             }
