@@ -73,12 +73,13 @@ whisper_options() {
     fi
 }
 
-build_preset() {
+configure_preset() {
     # Split into words on purpose.
     # shellcheck disable=SC2046
-    cmake --preset "$1" -DHEARONCE_WARNINGS_AS_ERRORS=ON $(whisper_options) "${@:2}" &&
-        timeout -k 10 1500 cmake --build --preset "$1" -j "$jobs"
+    cmake --preset "$1" -DHEARONCE_WARNINGS_AS_ERRORS=ON $(whisper_options) "${@:2}"
 }
+
+build_preset() { configure_preset "$@" && timeout -k 10 1500 cmake --build --preset "$1" -j "$jobs"; }
 
 test_preset() { timeout -k 10 900 ctest --preset "$1" -j "$jobs" --no-tests=error "${@:2}"; }
 
@@ -90,24 +91,31 @@ run_tsan() { build_preset tsan && test_preset tsan -LE slow_under_sanitizer; }
 run_release() { HEARONCE_CMAKE_OPTIONS="-DHEARONCE_WARNINGS_AS_ERRORS=ON" timeout -k 10 1800 python3 test/clients/readme_test.py; }
 
 # Every fuzz target for a moment, from its kept corpus: finds what a careless change broke, not what a long run would.
+# -fork would hide a crash's stack; two targets at a time use both cores instead.
 run_fuzz() {
-    local target found=0
-    build_preset fuzz -DHEARONCE_WHISPER=OFF || return 1
-    for target in build/fuzz/bin/fuzz_*; do
-        [ -x "$target" ] || continue
-        found=1
-        local name corpus seeds
-        name="$(basename "$target")"
-        corpus="build/fuzz/corpus/$name"
-        seeds="test/fuzz/corpus/${name#fuzz_}"
-        mkdir -p "$corpus"
-        [ -d "$seeds" ] || seeds=
-        echo "== $name for $fuzz_seconds s"
-        timeout -k 10 $((fuzz_seconds + 120)) "$target" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-            -verbosity=0 -artifact_prefix="build/fuzz/$name-" "$corpus" ${seeds:+"$seeds"} || return 1
-    done
-    [ "$found" = 1 ] || { echo "no fuzz target was built"; return 1; }
+    local -a targets
+    configure_preset fuzz -DHEARONCE_WHISPER=OFF || return 1
+    mapfile -t targets < <(ninja -C build/fuzz -t targets all | sed -n 's/^\([a-z0-9_]*_fuzz\): phony.*/\1/p' | sort -u)
+    [ ${#targets[@]} -gt 0 ] || { echo "no fuzz target is there"; return 1; }
+    timeout -k 10 1500 cmake --build --preset fuzz -j "$jobs" -t "${targets[@]}" || return 1
+    printf '%s\0' "${targets[@]}" | xargs -0 -P "$jobs" -I {} bash -c 'fuzz_one "$@"' _ {} "$fuzz_seconds" || return 1
+    echo "${#targets[@]} targets, $fuzz_seconds s each"
 }
+
+fuzz_one() {
+    local target="$1" seconds="$2" log="build/test-logs/fuzz-$1.log" corpus="build/fuzz/corpus/$1" seeds="test/fuzz/corpus/${1%_fuzz}"
+    mkdir -p "$corpus"
+    [ -d "$seeds" ] || seeds=
+    if timeout -k 10 $((seconds + 120)) "build/fuzz/bin/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="build/fuzz/$target-" "$corpus" ${seeds:+"$seeds"} >"$log" 2>&1; then
+        echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs"
+    else
+        echo "FAILED: $target"
+        tail -n 60 "$log" | cut -c 1-300
+        return 1
+    fi
+}
+export -f fuzz_one
 
 run_tidy() {
     [ -f build/debug/compile_commands.json ] || build_preset debug || return 1

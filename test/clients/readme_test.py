@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 GATEWAY = ROOT / "build/quickstart/bin/hearonce"
 BUILD_SECONDS = 1500
-RESTART = " (A restart changes it.)"
+LIVE = " (SIGHUP changes it.)"
 BEGIN, END = "<!-- settings: made by test/clients/readme_test.py --write -->\n", "<!-- end of settings -->"
 passed = failed = 0
 
@@ -52,8 +52,7 @@ def settings_table(gateway):
         value = re.match(r"(?:# )?([a-z_A-Z.]+) = (.*)$", line)
         if words or value:
             key, default = (words or value).groups()
-            fixed = about.endswith(RESTART)
-            rows.append((key, default if words else f"`{default}`", about.removesuffix(RESTART) + ("" if fixed else " ↻")))
+            rows.append((key, default if words else f"`{default}`", about.replace(LIVE, " ↻")))
         elif line.startswith("# "):
             about = line[2:].replace("|", "\\|")
     assert len(rows) > 30, f"only {len(rows)} settings were understood"
