@@ -46,7 +46,7 @@ struct gateway::parts {
         return {.audio_bytes_max = wanted.server.max_audio_bytes,
                 .fields_bytes_max = wanted.server.max_fields_bytes,
                 .browser = browser_rules_of(wanted),
-                .trusted_proxies = trusted_proxies_of(wanted),
+                .trusted_proxies = wanted.server.trusted_proxies,
                 .auth = auth,
                 .store = store,
                 .dispatcher = *dispatcher,

@@ -61,12 +61,6 @@ http::browser_rules browser_rules_of(const settings& wanted) {
     return rules;
 }
 
-std::vector<http::network> trusted_proxies_of(const settings& wanted) {
-    std::vector<http::network> networks;
-    for (const auto& one : wanted.server.trusted_proxies) networks.push_back({one.address, one.prefix_bits});
-    return networks;
-}
-
 std::vector<work::route_rule> route_rules_of(const settings& wanted) {
     std::vector<work::route_rule> rules;
     for (const auto& one : wanted.routes) rules.push_back({one.model, one.backends});

@@ -1,6 +1,6 @@
 // From the operator's settings to what each part takes: pure translations, and the two secrets that come from files.
 //
-// Holds: auth_mode_of(), hmac_key_of(), load_tokens(), browser_rules_of(), trusted_proxies_of(), route_rules_of(),
+// Holds: auth_mode_of(), hmac_key_of(), load_tokens(), browser_rules_of(), route_rules_of(),
 // audio_store_settings_of(), server_settings_of(), whisper_of(). Used by gateway.cpp. Next file: src/server/settings.hpp.
 #pragma once
 
@@ -8,7 +8,6 @@
 #include <backends/whisper/whisper_backend.hpp>
 #include <http/auth.hpp>
 #include <http/browser.hpp>
-#include <http/client_address.hpp>
 #include <http/spool.hpp>
 #include <server/settings.hpp>
 #include <work/dispatcher.hpp>
@@ -28,7 +27,6 @@ secret hmac_key_of(const settings& wanted);
 result<void> load_tokens(const settings& wanted, http::authenticator& auth);
 
 http::browser_rules browser_rules_of(const settings& wanted);
-std::vector<http::network> trusted_proxies_of(const settings& wanted);
 std::vector<work::route_rule> route_rules_of(const settings& wanted);
 http::audio_store_settings audio_store_settings_of(const settings& wanted);
 server::settings server_settings_of(const settings& wanted);

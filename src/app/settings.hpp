@@ -5,6 +5,7 @@
 #pragma once
 
 #include <hearonce/secret.hpp>
+#include <http/client_address.hpp>
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -25,15 +26,7 @@ inline constexpr std::uint64_t kibibyte = 1024;
 inline constexpr std::uint64_t mebibyte = 1024 * kibibyte;
 inline constexpr std::uint64_t gibibyte = 1024 * mebibyte;
 
-// An address range, `10.0.0.0/8` or `fd00::/8`; a single address has the full length.
-struct network {
-    boost::asio::ip::address address;
-    unsigned prefix_bits = 0;
-
-    // An IPv4 address inside IPv6 (`::ffff:10.0.0.1`) counts as the IPv4 one.
-    bool contains(const boost::asio::ip::address& candidate) const noexcept;
-    friend bool operator==(const network&, const network&) = default;
-};
+using http::network;
 
 struct server_settings {
     std::vector<boost::asio::ip::tcp::endpoint> listen{{boost::asio::ip::address_v4::loopback(), 8080}};  // Never empty; port 0: any.

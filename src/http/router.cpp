@@ -13,22 +13,24 @@
 
 namespace hearonce::http {
 
-namespace {
-
-namespace asio = boost::asio;
-using std::chrono::duration_cast;
-using std::chrono::microseconds;
-using std::chrono::steady_clock;
-
 // Who may ask: anybody, a caller of the mode's kind, or (from elsewhere than this machine) the holder of a token.
 enum class admission : std::uint8_t { anybody, caller, operator_only };
 
-struct path_entry {
+struct router::path_entry {
     std::string_view path;
     observe::route route;
     std::string_view methods;  // As Allow says them.
     admission who;
 };
+
+namespace {
+
+using path_entry = router::path_entry;
+
+namespace asio = boost::asio;
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
+using std::chrono::steady_clock;
 
 constexpr std::string_view models_prefix = "/v1/models/";
 
@@ -93,16 +95,6 @@ response about_backends(const services& parts, const request_head& head, observe
     }
 }
 
-// Everything that is decided before an endpoint runs; nullopt: let it run.
-std::optional<response> refusal(const services& parts, const request_head& head, const path_entry* entry) {
-    if (const auto host = check_host(head, parts.browser); !host) return error_response(host.error());
-    if (const auto origin = check_origin(head, parts.browser); !origin) return error_response(origin.error());
-    if (entry == nullptr) return error_response(errc::not_found);
-    if (is_preflight(head)) return preflight_answer(head, parts.browser, entry->methods);
-    if (!takes(entry->methods, head.method)) return method_not_allowed(entry->methods);
-    return std::nullopt;
-}
-
 void account(const services& parts, const request_head& head, observe::route which, std::uint16_t status, std::string_view code,
              std::uint64_t sent_bytes, const access_notes& notes) {
     const auto took = steady_clock::now() - head.began;
@@ -141,36 +133,39 @@ std::vector<listed_backend> services::list_backends() const {
     return listed;
 }
 
+asio::awaitable<result<response>> router::decide(exchange& request, const path_entry* entry, access_notes& notes) {
+    const auto& head = request.head();
+    // Foreign pages and rebound names are turned away before anything is said about paths or credentials.
+    const auto host = check_host(head, parts_.browser);
+    if (!host) co_return host.error();
+    const auto origin = check_origin(head, parts_.browser);
+    if (!origin) co_return origin.error();
+    if (entry == nullptr) co_return errc::not_found;
+    if (is_preflight(head)) co_return preflight_answer(head, parts_.browser, entry->methods);
+    if (!takes(entry->methods, head.method)) co_return method_not_allowed(entry->methods);
+    auto principal = admit(parts_, head, entry->who);
+    if (!principal) co_return principal.error();
+    if (entry->route != observe::route::transcriptions && entry->route != observe::route::translations) {
+        co_return about_backends(parts_, head, entry->route);
+    }
+    const auto wanted = entry->route == observe::route::translations ? task::translate : task::transcribe;
+    auto made = co_await transcribe(request, parts_, wanted, std::move(*principal), notes);
+    co_return made;
+}
+
 asio::awaitable<void> router::answer(exchange& request) {
     const auto& head = request.head();
     const auto* entry = entry_of(head.path);
     const auto which = entry != nullptr ? entry->route : observe::route::other;
     access_notes notes;
-    std::string_view code;
-    auto early = refusal(parts_, head, entry);
-    response answer;
-    if (early) {
-        answer = std::move(*early);
-    } else if (auto principal = admit(parts_, head, entry->who); !principal) {
-        code = hearonce::entry_of(principal.error().code()).code;
-        answer = error_response(principal.error());
-    } else if (which == observe::route::transcriptions || which == observe::route::translations) {
-        const auto wanted = which == observe::route::translations ? task::translate : task::transcribe;
-        auto made = co_await transcribe(request, parts_, wanted, std::move(*principal), notes);
-        if (made) {
-            answer = std::move(*made);
-        } else {
-            code = hearonce::entry_of(made.error().code()).code;
-            if (made.error().status() == 0) {
-                request.abort();
-                account(parts_, head, which, 0, code, 0, notes);
-                co_return;
-            }
-            answer = error_response(made.error());
-        }
-    } else {
-        answer = about_backends(parts_, head, which);
+    auto made = co_await decide(request, entry, notes);
+    const auto code = made ? std::string_view() : hearonce::entry_of(made.error().code()).code;
+    if (!made && made.error().status() == 0) {
+        request.abort();
+        account(parts_, head, which, 0, code, 0, notes);
+        co_return;
     }
+    auto answer = made ? std::move(*made) : error_response(made.error());
     add_cors(answer, head, parts_.browser);
     const auto status = answer.status;
     const std::uint64_t sent_bytes = answer.body ? answer.body->size() : 0;

@@ -20,7 +20,13 @@ public:
     // Answers one request and accounts for it. Throws only what an endpoint throws; the server turns that into a 500.
     boost::asio::awaitable<void> answer(exchange& request);
 
+    // One line of the table of paths; what it holds is router.cpp's affair.
+    struct path_entry;
+
 private:
+    // Everything but the sending: an error is turned into its answer by answer() alone.
+    boost::asio::awaitable<result<response>> decide(exchange& request, const path_entry* entry, access_notes& notes);
+
     services& parts_;
 };
 

@@ -120,7 +120,7 @@ response answer_of(const transcript& heard, const decided& asked, const work::fl
     std::optional<std::chrono::seconds> ttl_left;
     // A stream's headers go out before success is known, so they promise nothing.
     if (end.stored && !(led && asked.stream)) ttl_left = duration_cast<std::chrono::seconds>(end.ttl_left);
-    auto body = asked.stream ? render_events(heard) : render(heard, asked.wanted);
+    auto body = asked.stream ? render_events(heard, asked.wanted) : render(heard, asked.wanted);
     answer.headers = {{"Content-Type", std::string(asked.stream ? event_stream_type : content_type_of(asked.wanted.format))},
                       {"X-Audio-Sha256", notes.sha256},
                       {"X-Hearonce-Backend", heard.backend},
