@@ -121,7 +121,9 @@ result<void> gateway::start() {
     const auto contexts = parts_->loops.all();
     try {
         auto handler = [router = &parts_->router](http::exchange& request) { return router->answer(request); };
-        parts_->listening = std::make_unique<server::server>(server_settings_of(parts_->wanted), contexts, std::move(handler));
+        auto refusals = [router = &parts_->router](const error& why, const http::request_head& head) { return router->refuse(why, head); };
+        parts_->listening =
+            std::make_unique<server::server>(server_settings_of(parts_->wanted), contexts, std::move(handler), std::move(refusals));
     } catch (const server::setup_error& why) {
         return error(errc::invalid_parameter, why.what());
     }

@@ -173,4 +173,14 @@ asio::awaitable<void> router::answer(exchange& request) {
     account(parts_, head, which, status, code, sent_bytes, notes);
 }
 
+response router::refuse(const error& why, const request_head& head) const {
+    const auto* entry = entry_of(head.path);
+    auto answer = error_response(why);
+    add_cors(answer, head, parts_.browser);
+    const std::uint64_t sent_bytes = answer.body ? answer.body->size() : 0;
+    account(parts_, head, entry != nullptr ? entry->route : observe::route::other, answer.status, hearonce::entry_of(why.code()).code,
+            sent_bytes, {});
+    return answer;
+}
+
 }  // namespace hearonce::http

@@ -20,6 +20,10 @@ public:
     // Answers one request and accounts for it. Throws only what an endpoint throws; the server turns that into a 500.
     boost::asio::awaitable<void> answer(exchange& request);
 
+    // The answer to a request that the server refuses before any handler sees it (framing, drain), and its accounting.
+    // `head` may be incomplete.
+    response refuse(const error& why, const request_head& head) const;
+
     // One line of the table of paths; what it holds is router.cpp's affair.
     struct path_entry;
 

@@ -192,6 +192,18 @@ BOOST_AUTO_TEST_CASE(paths_and_methods) {
     BOOST_TEST(head.header("content-length") == std::to_string(read_answer(client).body.size()));
 }
 
+BOOST_AUTO_TEST_CASE(what_the_server_itself_refuses_has_the_same_shape_and_is_counted) {
+    auto wanted = test_settings();
+    wanted.server.cors_origins = {"https://app.example"};
+    running_gateway gateway(wanted);
+    raw_client client(gateway.port);
+    client.send("GET /v1/models HTTP/1.1\r\nHost: localhost\r\nHost: other\r\nOrigin: https://app.example\r\n\r\n");
+    const auto answer = read_answer(client);
+    check_error(answer, 400, "invalid_http");
+    BOOST_TEST(answer.header("access-control-allow-origin") == "https://app.example");
+    BOOST_TEST(metric(gateway.port, "hearonce_requests_total{route=\"/v1/models\",status=\"400\"}") == 1);
+}
+
 BOOST_AUTO_TEST_CASE(without_a_default_backend_unknown_models_are_404) {
     auto wanted = test_settings();
     wanted.default_backend.reset();
