@@ -12,6 +12,7 @@ using hearonce::test::scratch;
 namespace {
 
 struct fixture {
+    settings loaded_;
     scratch place;
     settings_sources from;
 
@@ -37,10 +38,12 @@ struct fixture {
         BOOST_TEST_REQUIRE(lines.size() == 1U, lines.size() << " complaints, first: " << (lines.empty() ? std::string() : lines.front()));
         return lines.front();
     }
-    settings good() const {
+    // What was loaded; valid until the next call.
+    const settings& good() {
         const auto loaded = load_settings(from);
-        BOOST_TEST_REQUIRE(loaded.has_value(), loaded.error().found.front().text);
-        return loaded->values;
+        BOOST_TEST_REQUIRE(loaded.has_value(), (loaded ? std::string() : loaded.error().found.front().text));
+        loaded_ = loaded->values;
+        return loaded_;
     }
     std::vector<std::string> warnings() const { return load_settings(from)->warnings; }
 };
