@@ -1,16 +1,18 @@
-// Which jobs wait and which run: first come, first served, `slots` at a time. Decisions only, time is an argument.
+// Which jobs wait and which run: callers take turns, `slots` at a time. Decisions only, time is an argument.
 //
 // Holds: job_limits, basic_job_table. Knows nothing of sockets or callers; ids are the engine's. Next file: engine.cpp.
 #pragma once
+
+#include <backends/whisper/fair_queue.hpp>
 
 #include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,18 +37,17 @@ public:
     std::size_t running() const noexcept { return running_.size(); }
 
     // False: the queue is full and the job is not taken. A job that a free slot will take at once does not count.
-    bool add(id_type id) {
+    bool add(id_type id, std::string_view caller) {
         const std::size_t free_slots = limits_.slots > running_.size() ? limits_.slots - running_.size() : 0;
         if (waiting_.size() >= limits_.queue + free_slots) return false;
-        waiting_.push_back(id);
+        waiting_.add(id, caller);
         return true;
     }
 
     // The next job to hand to the helper, which must be ready; nullopt when no slot or no job is free.
     std::optional<id_type> take(time_point now) {
-        if (waiting_.empty() || running_.size() >= limits_.slots) return std::nullopt;
-        const id_type id = waiting_.front();
-        waiting_.pop_front();
+        if (waiting_.size() == 0 || running_.size() >= limits_.slots) return std::nullopt;
+        const id_type id = *waiting_.take();
         running_.emplace(id, run{now, now, now + limits_.floor, false});
         return id;
     }
@@ -64,11 +65,7 @@ public:
 
     // The caller left. Waiting: it is gone. Running: it keeps its slot until end(), and is to be cancelled once.
     place leave(id_type id) {
-        const auto at = std::find(waiting_.begin(), waiting_.end(), id);
-        if (at != waiting_.end()) {
-            waiting_.erase(at);
-            return place::waiting;
-        }
+        if (waiting_.remove(id)) return place::waiting;
         const auto found = running_.find(id);
         if (found == running_.end() || found->second.cancelled) return place::none;
         found->second.cancelled = true;
@@ -91,11 +88,7 @@ public:
         return ids;
     }
 
-    std::vector<id_type> drop_waiting() {
-        std::vector<id_type> ids(waiting_.begin(), waiting_.end());
-        waiting_.clear();
-        return ids;
-    }
+    std::vector<id_type> drop_waiting() { return waiting_.drop(); }
 
     // Running jobs whose own time is over and that were not cancelled before.
     std::vector<id_type> overdue(time_point now) const {
@@ -137,7 +130,7 @@ private:
     };
 
     job_limits limits_;
-    std::deque<id_type> waiting_;
+    fair_queue waiting_;
     std::map<id_type, run> running_;
     double usual_seconds_ = 0;
 };

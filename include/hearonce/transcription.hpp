@@ -52,6 +52,8 @@ struct transcription_request {
     bool stream = false;
     std::vector<form_field> fields;
 
+    std::string caller;  // Whose work it is, for queues in which callers take turns. Never sent on, not part of the key.
+
     std::string language;  // Empty: detect.
     std::string prompt;
     double temperature = 0;     // 0..1

@@ -57,6 +57,7 @@ result<decided> decide(services& parts, const caller_words& words, const std::st
     made.plan.chosen = std::move(*able);
     made.plan.audio = std::move(upload.audio);
     made.plan.request = std::move(upload.request);
+    made.plan.request.caller = principal + '\n' + words.device_id;
     if (const auto named = check_name(parts, words, principal, made); !named) return named.error();
     return made;
 }

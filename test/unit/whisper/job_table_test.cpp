@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_SUITE(jobs)
 
 BOOST_AUTO_TEST_CASE(first_come_first_served_so_many_at_a_time) {
     table t = with(2, 10);
-    for (std::uint64_t id = 1; id <= 4; ++id) BOOST_TEST(t.add(id));
+    for (std::uint64_t id = 1; id <= 4; ++id) BOOST_TEST(t.add(id, "a"));
     BOOST_TEST((t.take(at(0)) == 1U));
     BOOST_TEST((t.take(at(0)) == 2U));
     BOOST_TEST(!t.take(at(0)).has_value());
@@ -42,30 +42,30 @@ BOOST_AUTO_TEST_CASE(first_come_first_served_so_many_at_a_time) {
 BOOST_AUTO_TEST_CASE(the_queue_is_bounded_beside_the_slots) {
     table t = with(1, 2);
     // One for the free slot, two that wait; nothing is taken yet, as while the helper starts.
-    BOOST_TEST(t.add(1));
-    BOOST_TEST(t.add(2));
-    BOOST_TEST(t.add(3));
-    BOOST_TEST(!t.add(4));
+    BOOST_TEST(t.add(1, "a"));
+    BOOST_TEST(t.add(2, "a"));
+    BOOST_TEST(t.add(3, "a"));
+    BOOST_TEST(!t.add(4, "a"));
     t.take(at(0));
-    BOOST_TEST(!t.add(5));
+    BOOST_TEST(!t.add(5, "a"));
     t.end(1, at(0));
-    BOOST_TEST(t.add(6));
-    BOOST_TEST(!t.add(7));
+    BOOST_TEST(t.add(6, "a"));
+    BOOST_TEST(!t.add(7, "a"));
     table none = with(1, 0);
-    BOOST_TEST(none.add(1));
+    BOOST_TEST(none.add(1, "a"));
     none.take(at(0));
-    BOOST_TEST(!none.add(2));
+    BOOST_TEST(!none.add(2, "a"));
 }
 
 BOOST_AUTO_TEST_CASE(leaving_while_waiting_makes_room_and_keeps_the_order) {
     table t = with(1, 2);
-    t.add(1);
+    t.add(1, "a");
     t.take(at(0));
-    t.add(2);
-    t.add(3);
+    t.add(2, "a");
+    t.add(3, "a");
     BOOST_TEST((t.leave(2) == place::waiting));
     BOOST_TEST((t.leave(2) == place::none));
-    BOOST_TEST(t.add(4));
+    BOOST_TEST(t.add(4, "a"));
     t.end(1, at(1));
     BOOST_TEST((t.take(at(1)) == 3U));
     t.end(3, at(2));
@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_CASE(leaving_while_waiting_makes_room_and_keeps_the_order) {
 
 BOOST_AUTO_TEST_CASE(leaving_while_running_is_told_once_and_keeps_the_slot_until_the_end) {
     table t = with(1, 2);
-    t.add(1);
-    t.add(2);
+    t.add(1, "a");
+    t.add(2, "a");
     t.take(at(0));
     BOOST_TEST((t.leave(1) == place::running));
     BOOST_TEST((t.leave(1) == place::none));
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(leaving_while_running_is_told_once_and_keeps_the_slot_until
 
 BOOST_AUTO_TEST_CASE(time_grows_with_the_audio_and_never_shrinks) {
     table t = with(2, 2);
-    t.add(1);
+    t.add(1, "a");
     t.take(at(100));
     BOOST_TEST((t.next_overdue() == at(1100)));
     t.step(1, at(150), 0ms);
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(time_grows_with_the_audio_and_never_shrinks) {
     BOOST_TEST((t.next_overdue() == at(180'100)));
     BOOST_TEST(t.overdue(at(180'099)).empty());
     BOOST_TEST((t.overdue(at(180'100)) == std::vector<std::uint64_t>{1}));
-    t.add(2);
+    t.add(2, "a");
     t.take(at(200));
     BOOST_TEST((t.next_overdue() == at(1200)));
     BOOST_TEST((t.overdue(at(1200)) == std::vector<std::uint64_t>{2}));
@@ -110,8 +110,8 @@ BOOST_AUTO_TEST_CASE(time_grows_with_the_audio_and_never_shrinks) {
 BOOST_AUTO_TEST_CASE(the_job_that_is_silent_longest_counts) {
     table t = with(2, 2);
     BOOST_TEST(!t.oldest_step().has_value());
-    t.add(1);
-    t.add(2);
+    t.add(1, "a");
+    t.add(2, "a");
     t.take(at(0));
     t.take(at(10));
     BOOST_TEST((t.oldest_step() == at(0)));
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(the_job_that_is_silent_longest_counts) {
 
 BOOST_AUTO_TEST_CASE(all_of_a_kind_can_be_dropped) {
     table t = with(2, 5);
-    for (std::uint64_t id = 1; id <= 4; ++id) t.add(id);
+    for (std::uint64_t id = 1; id <= 4; ++id) t.add(id, "a");
     t.take(at(0));
     t.take(at(0));
     BOOST_TEST((t.drop_running() == std::vector<std::uint64_t>{1, 2}));
@@ -142,17 +142,17 @@ BOOST_AUTO_TEST_CASE(all_of_a_kind_can_be_dropped) {
 BOOST_AUTO_TEST_CASE(the_time_to_come_back_follows_what_jobs_take) {
     table t = with(2, 5);
     BOOST_TEST(t.retry_after().count() == 1);
-    t.add(1);
+    t.add(1, "a");
     t.take(at(0));
     t.end(1, at(20'000));
     BOOST_TEST(t.retry_after().count() == 10);
     for (std::uint64_t id = 2; id < 40; ++id) {
-        t.add(id);
+        t.add(id, "a");
         t.take(at(0));
         t.end(id, at(1));
     }
     BOOST_TEST(t.retry_after().count() == 1);
-    t.add(50);
+    t.add(50, "a");
     t.take(at(0));
     t.end(50, at(10'000'000));
     BOOST_TEST(t.retry_after().count() == 60);
