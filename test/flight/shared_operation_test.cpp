@@ -152,6 +152,17 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_ends_one_wait_alone_and_the_place_remains, be
     BOOST_TEST((ends[2]->status == wait_status::done));
 }
 
+BOOST_FIXTURE_TEST_CASE(who_has_timed_out_is_not_woken_later, bed) {
+    wait(lead(), fake_clock::now() + milliseconds(10), &other);
+    pass(milliseconds(10));
+    BOOST_TEST((ends[0]->status == wait_status::timed_out));
+    script->end(verdict::success);
+    settle(loop);
+    other.restart();
+    BOOST_TEST(other.poll() == 0u);
+    BOOST_TEST((tickets[0]->ready()->status == wait_status::done));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_deadline_in_the_past_does_not_hide_an_end_that_is_there, bed) {
     auto first = lead();
     auto second = now->join();
