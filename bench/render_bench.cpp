@@ -69,7 +69,8 @@ BENCHMARK(srt)->Arg(1)->Arg(100);
 void count_hit(benchmark::State& state) {
     static observe::metrics counted(2, {"openai", "local"});
     for (auto _ : state) {
-        counted.work_hit(3.4);
+        counted.work_hit();
+        counted.work_saved(3.4);
         counted.request(observe::route::transcriptions, 200, std::chrono::microseconds(90));
     }
 }

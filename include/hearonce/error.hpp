@@ -76,9 +76,9 @@ constexpr errc_entry entry_of(errc code) noexcept {
     case errc::audio_hash_mismatch: return {400, "audio_hash_mismatch", request, "", "The audio received does not have the SHA-256 that X-Audio-Sha256 announced."};
     case errc::invalid_multipart: return {400, "invalid_multipart", request, "", "The body is not valid multipart/form-data."};
     case errc::missing_file: return {400, "missing_file", request, "file", "The form has no part named 'file'."};
-    case errc::empty_audio: return {400, "empty_audio", request, "file", "The audio file is empty."};
+    case errc::empty_audio: return {400, "empty_audio", request, "", "The audio file is empty."};
     case errc::audio_too_short: return {400, "audio_too_short", request, "file", "Audio file is too short. Minimum audio length is 0.1 seconds."};
-    case errc::unsupported_audio: return {400, "unsupported_audio", request, "file", "The audio file could not be decoded or its format is not supported."};
+    case errc::unsupported_audio: return {400, "unsupported_audio", request, "", "The audio file could not be decoded or its format is not supported."};
     case errc::unsupported_value: return {400, "unsupported_value", request, "", "A field has a value that is not supported."};
     case errc::invalid_parameter: return {400, "invalid_parameter", request, "", "A field or header has an invalid value."};
     case errc::duplicate_parameter: return {400, "duplicate_parameter", request, "", "A field that takes one value was sent more than once."};
@@ -92,14 +92,14 @@ constexpr errc_entry entry_of(errc code) noexcept {
     case errc::method_not_allowed: return {405, "method_not_allowed", request, "", "This path does not take this method."};
     case errc::request_timeout: return {408, "request_timeout", request, "", "The request's head did not arrive in time."};
     case errc::idempotency_conflict: return {409, "idempotency_conflict", request, "", "This Idempotency-Key was used for other work."};
-    case errc::audio_too_large: return {413, "audio_too_large", request, "file", "The audio file is too large."};
+    case errc::audio_too_large: return {413, "audio_too_large", server, "", "The audio file is too large."};
     case errc::unsupported_media_type: return {415, "unsupported_media_type", request, "", "The body must be multipart/form-data with a boundary."};
     case errc::header_too_large: return {431, "header_too_large", request, "", "The request's head is too large."};
     case errc::rate_limit_exceeded: return {429, "rate_limit_exceeded", "requests", "", "The upstream's rate limit is reached."};
     case errc::insufficient_quota: return {429, "insufficient_quota", "insufficient_quota", "", "The quota is used up."};
     case errc::internal_error: return {500, "internal_error", server, "", "The gateway failed."};
     case errc::upstream_error: return {502, "upstream_error", server, "", "The backend failed."};
-    case errc::overloaded: return {503, "overloaded", server, "", "The gateway is overloaded, try again soon."};
+    case errc::overloaded: return {503, "overloaded", "service_unavailable_error", "", "The gateway is overloaded, try again soon."};
     case errc::draining: return {503, "draining", server, "", "The gateway is shutting down, try again soon."};
     case errc::upstream_timeout: return {504, "upstream_timeout", server, "", "The backend did not answer in time."};
     case errc::caller_left: return {0, "caller_left", server, "", "The caller left."};

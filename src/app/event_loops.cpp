@@ -23,6 +23,22 @@ void run_loop(boost::asio::io_context& context, const std::function<void(std::st
     }
 }
 
+// Threads inherit the mask they are started under.
+class signals_blocked {
+public:
+    signals_blocked() {
+        sigset_t all_signals;
+        ::sigfillset(&all_signals);
+        ::pthread_sigmask(SIG_BLOCK, &all_signals, &before_);
+    }
+    ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    signals_blocked(const signals_blocked&) = delete;
+    signals_blocked& operator=(const signals_blocked&) = delete;
+
+private:
+    sigset_t before_;
+};
+
 }  // namespace
 
 event_loops::event_loops(std::size_t count) {
@@ -47,15 +63,11 @@ std::vector<boost::asio::io_context*> event_loops::all() {
 
 void event_loops::start(std::function<void(std::string)> failed) {
     // Signals are handled by the thread that called, never in the middle of a loop's work.
-    sigset_t all_signals;
-    sigset_t before;
-    ::sigfillset(&all_signals);
-    ::pthread_sigmask(SIG_BLOCK, &all_signals, &before);
+    const signals_blocked until_started;
     for (auto& one : loops_) {
         assert(!one.thread.joinable());
         one.thread = std::thread([context = one.context.get(), failed] { run_loop(*context, failed); });
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void event_loops::stop() {

@@ -8,7 +8,9 @@
 #include <server/server.hpp>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include <cstdlib>
 #include <future>
 #include <utility>
 
@@ -18,6 +20,7 @@ namespace {
 
 // Idempotency-Keys remembered at one time.
 constexpr std::size_t names_max = 65536;
+constexpr std::chrono::seconds sweep_every{10};
 
 std::vector<std::string> names_of(const std::vector<std::shared_ptr<backend>>& backends) {
     std::vector<std::string> names;
@@ -60,6 +63,7 @@ struct gateway::parts {
     }
 
     void watch_gauges();
+    void sweep_later();
     void end_flights();
 
     const settings wanted;
@@ -75,12 +79,13 @@ struct gateway::parts {
     std::atomic<bool> draining{false};
     http::services services;
     http::router router;
+    boost::asio::steady_timer sweep_timer{loops.at(0)};
     std::unique_ptr<server::server> listening;
     std::vector<observe::metrics::watch> watches;
 
     std::promise<void> served;  // Fulfilled when the server has nothing left.
     std::atomic<bool> served_once{false};
-    bool ended = false;
+    bool running = false;  // The loops have threads.
 };
 
 void gateway::parts::watch_gauges() {
@@ -102,22 +107,38 @@ void gateway::parts::watch_gauges() {
     }
 }
 
+// Finished results go when their time is over, also when no request comes by.
+void gateway::parts::sweep_later() {
+    sweep_timer.expires_after(sweep_every);
+    sweep_timer.async_wait([this](const boost::system::error_code& cancelled) {
+        if (cancelled) return;
+        flights.sweep();
+        sweep_later();
+    });
+}
+
 // Cancelled work ends on its own loop, soon; a backend that does not let go must not keep the process.
 void gateway::parts::end_flights() {
     flights.stop();
-    if (!under_way.wait_empty(std::chrono::seconds(5))) observe::say(observe::log_level::warn, "work that was cancelled has not ended");
+    if (under_way.wait_empty(std::chrono::seconds(5))) return;
+    // A backend that does not let go still uses these parts: taking them apart under it would be worse than not tidying up.
+    observe::say(observe::log_level::error, "work that was cancelled has not ended; ending the process");
+    observe::close_log();
+    std::_Exit(EXIT_FAILURE);
 }
 
 gateway::gateway(settings wanted, backend_maker make_backends) : parts_(std::make_unique<parts>(std::move(wanted), make_backends)) {}
 
 gateway::~gateway() {
-    if (!parts_->listening || parts_->ended) return;
+    if (!parts_->running) return;
     end();
     wait();
 }
 
 result<void> gateway::start() {
-    if (const auto tokens = load_tokens(parts_->wanted, parts_->auth); !tokens) return tokens.error();
+    auto tokens = tokens_of(parts_->wanted);
+    if (!tokens) return tokens.error();
+    parts_->auth.replace_tokens(std::move(*tokens));
     const auto contexts = parts_->loops.all();
     try {
         auto handler = [router = &parts_->router](http::exchange& request) { return router->answer(request); };
@@ -131,7 +152,9 @@ result<void> gateway::start() {
     parts_->watch_gauges();
     parts_->loops.start(
         [](const std::string& what) { observe::say(observe::log_level::error, "an exception reached an event loop", {{"what", what}}); });
+    parts_->running = true;
     parts_->listening->start();
+    boost::asio::post(parts_->loops.at(0), [one = parts_.get()] { one->sweep_later(); });
     return {};
 }
 
@@ -155,19 +178,22 @@ void gateway::end() {
 }
 
 void gateway::wait() {
-    if (parts_->ended) return;
+    if (!parts_->running) return;
     parts_->served.get_future().wait();
     parts_->end_flights();
     parts_->store->stop();
     parts_->watches.clear();
     parts_->loops.stop();
-    parts_->ended = true;
+    parts_->running = false;
 }
 
 result<void> gateway::reload(const settings& fresh) {
-    if (const auto tokens = load_tokens(fresh, parts_->auth); !tokens) return tokens.error();
+    // All or nothing: tokens that cannot be read leave the certificate as it was, and the other way round.
+    auto tokens = tokens_of(fresh);
+    if (!tokens) return tokens.error();
     const auto complaint = parts_->listening->reload_certificate();
     if (!complaint.empty()) return error(errc::invalid_parameter, complaint);
+    parts_->auth.replace_tokens(std::move(*tokens));
     return {};
 }
 

@@ -71,6 +71,9 @@ void read_backend(backend_settings& into, const layers& all, problems& found) {
     }
 }
 
+// The model that is suggested to somebody who has none: small, good enough to try with.
+constexpr std::string_view first_model = "base.en";
+
 // What stands in for a missing [backends].
 std::vector<backend_settings> implied_backends(const settings& read, const settings_sources& from) {
     std::vector<backend_settings> implied;
@@ -87,6 +90,8 @@ std::vector<backend_settings> implied_backends(const settings& read, const setti
     const auto newest = std::ranges::max_element(models, {}, &installed_model::installed_at);
     if (newest != models.end()) add("local", backend_kind::whisper).model = newest->name;
     if (own_key || variable_of(from.variables, "OPENAI_API_KEY")) add("openai", backend_kind::openai);
+    // With nothing at all the gateway starts and says what it lacks, and goes on by itself once the model is fetched.
+    if (implied.empty()) add("local", backend_kind::whisper).model = first_model;
     return implied;
 }
 

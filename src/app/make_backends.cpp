@@ -1,5 +1,6 @@
 // The configured backends. Next file: backends/whisper/whisper_backend.cpp.
 #include <app/make_backends.hpp>
+#include <app/settings_check.hpp>
 #include <backends/whisper/whisper_backend.hpp>
 #include <observe/log.hpp>
 
@@ -11,22 +12,14 @@ namespace hearonce::app {
 
 namespace {
 
-// "base.en" for ggml-base.en.bin, as whisper.cpp names its models; else the file's name without its ending.
-std::string model_name_of(const std::filesystem::path& file) {
-    constexpr std::string_view prefix = "ggml-";
-    auto name = file.stem().string();
-    if (name.starts_with(prefix) && name.size() > prefix.size()) name.erase(0, prefix.size());
-    return name;
-}
-
 whisper::whisper_settings whisper_settings_of(const backend_settings& configured) {
     whisper::whisper_settings made;
     made.name = configured.name;
     made.model = configured.model_path;
     made.helper = helper_path();
     // It claims its own model's name only: other names reach it as the default backend.
-    made.default_model = configured.model_path.empty() ? configured.name : model_name_of(configured.model_path);
-    made.models = configured.models.empty() ? std::vector{made.default_model} : configured.models;
+    made.models = claimed_models(configured);
+    made.default_model = configured.models.empty() && !made.models.empty() ? made.models.front() : configured.name;
     if (configured.default_model) made.default_model = *configured.default_model;
     if (configured.threads) made.threads = *configured.threads;
     if (configured.slots) made.slots = *configured.slots;
@@ -54,7 +47,11 @@ std::filesystem::path helper_path() {
 std::vector<std::shared_ptr<backend>> make_backends(const settings& wanted, boost::asio::any_io_executor home) {
     std::vector<std::shared_ptr<backend>> made;
     for (const auto& configured : wanted.backends) {
-        if (configured.kind == backend_kind::whisper) {
+        if (configured.kind == backend_kind::whisper && wanted.auth.mode == auth_mode::own_key && !wanted.auth.own_key_local) {
+            // Any text passes for a key there, so without this the engine would work for everybody.
+            observe::say(observe::log_level::info, "auth.own_key_local is false: the local engine takes no work in mode own-key",
+                         {{"backend", configured.name}});
+        } else if (configured.kind == backend_kind::whisper) {
             made.push_back(whisper::create_whisper_backend(home, whisper_settings_of(configured)));
         } else {
             observe::say(observe::log_level::warn, "this build has no backends of kind openai or gemini: left out",

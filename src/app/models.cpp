@@ -55,6 +55,10 @@ std::span<const known_model> known_models() noexcept {
     return published;
 }
 
+bool is_known_model(std::string_view name) noexcept {
+    return std::ranges::find(published, name, &known_model::name) != std::end(published);
+}
+
 std::vector<fs::path> model_folders(const settings_sources& from) {
     std::vector<fs::path> folders;
     if (const auto data = variable_of(from.variables, "XDG_DATA_HOME"); data && fs::path(*data).is_absolute()) {

@@ -1,6 +1,6 @@
 // Speech models on this machine and the ones that could be: where ggml files lie and what their names mean.
 //
-// Holds: installed_model, known_model, model_folders(), installed_models(), find_model(), known_models().
+// Holds: installed_model, known_model, model_folders(), installed_models(), find_model(), known_models(), is_known_model().
 // Next file: settings_check.cpp (finds a backend's model) or cli/models.cpp (lists them).
 #pragma once
 
@@ -23,6 +23,7 @@ struct known_model {
     bool english_only;
 };
 std::span<const known_model> known_models() noexcept;
+bool is_known_model(std::string_view name) noexcept;
 
 struct installed_model {
     std::string name;

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 namespace hearonce::app {
@@ -15,8 +14,11 @@ namespace {
 
 std::optional<std::string> read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(file), {});
+    std::string text;
+    char piece[4096];
+    while (file.read(piece, sizeof piece) || file.gcount() > 0) text.append(piece, static_cast<std::size_t>(file.gcount()));
+    if (!file.eof()) return std::nullopt;  // Not opened, or an error on the way.
+    return text;
 }
 
 }  // namespace
@@ -32,25 +34,29 @@ http::auth_mode auth_mode_of(const settings& wanted) noexcept {
 
 secret hmac_key_of(const settings& wanted) {
     if (wanted.auth.secret_file) {
-        const auto text = read_file(*wanted.auth.secret_file);
-        if (!text || text->empty())
+        auto text = read_file(*wanted.auth.secret_file);
+        if (!text || text->empty()) {
             throw std::runtime_error("auth.secret_file: cannot read " + wanted.auth.secret_file->string() + ", or it is empty");
-        return secret(*text);
+        }
+        secret key(*text);
+        ::OPENSSL_cleanse(text->data(), text->size());
+        return key;
     }
     std::array<unsigned char, 32> bytes{};
     if (::RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) throw std::runtime_error("no random numbers to be had");
-    return secret(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    secret key(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    ::OPENSSL_cleanse(bytes.data(), bytes.size());
+    return key;
 }
 
-result<void> load_tokens(const settings& wanted, http::authenticator& auth) {
-    if (wanted.auth.mode != auth_mode::tokens || !wanted.auth.tokens_file) return {};
+result<http::token_table> tokens_of(const settings& wanted) {
+    if (!wanted.auth.tokens_file) return http::token_table();
     const auto path = wanted.auth.tokens_file->string();
     const auto text = read_file(*wanted.auth.tokens_file);
     if (!text) return error(errc::invalid_parameter, "auth.tokens_file: cannot read " + path);
     auto tokens = http::token_table::parse(*text);
     if (!tokens) return error(errc::invalid_parameter, "auth.tokens_file: " + path + ": " + std::string(tokens.error().message()));
-    auth.replace_tokens(std::move(*tokens));
-    return {};
+    return tokens;
 }
 
 http::browser_rules browser_rules_of(const settings& wanted) {

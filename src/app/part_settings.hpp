@@ -1,6 +1,6 @@
 // From the operator's settings to what each part takes: pure translations, and the two secrets that come from files.
 //
-// Holds: auth_mode_of(), hmac_key_of(), load_tokens(), browser_rules_of(), route_rules_of(),
+// Holds: auth_mode_of(), hmac_key_of(), tokens_of(), browser_rules_of(), route_rules_of(),
 // audio_store_settings_of(), server_settings_of(), whisper_of(). Used by gateway.cpp. Next file: src/server/settings.hpp.
 #pragma once
 
@@ -23,8 +23,9 @@ http::auth_mode auth_mode_of(const settings& wanted) noexcept;
 // file cannot be read or is empty.
 secret hmac_key_of(const settings& wanted);
 
-// Reads `auth.tokens_file` where there is one. An error names the file and the line and leaves the old tokens in force.
-result<void> load_tokens(const settings& wanted, http::authenticator& auth);
+// `auth.tokens_file` where there is one, whatever the mode: from elsewhere than this machine /metrics needs a token in every
+// mode. An error names the file and the line.
+result<http::token_table> tokens_of(const settings& wanted);
 
 http::browser_rules browser_rules_of(const settings& wanted);
 std::vector<work::route_rule> route_rules_of(const settings& wanted);

@@ -68,7 +68,17 @@ public:
     signal_plan(gateway& running, settings current, std::function<result<settings>()> reread)
         : running_(running), current_(std::move(current)), reread_(std::move(reread)) {}
 
+    // Nothing that goes wrong here may end the process with requests in flight.
     void operator()(int which) {
+        try {
+            act_on(which);
+        } catch (const std::exception& why) {
+            say(level::error, "a signal was not acted on", {{"why", std::string_view(why.what())}});
+        }
+    }
+
+private:
+    void act_on(int which) {
         if (which == SIGHUP) return reload();
         if (++asked_to_end_ == 1) {
             say(level::info, "draining: requests that began are served, no new ones are taken");
@@ -79,7 +89,6 @@ public:
         }
     }
 
-private:
     void reload() {
         auto fresh = reread_();
         auto done = fresh ? running_.reload(*fresh) : result<void>(fresh.error());
@@ -103,7 +112,7 @@ int run_gateway(const settings& wanted, std::function<result<settings>()> reread
     std::signal(SIGPIPE, SIG_IGN);
     observe::open_log(log_options_of(wanted.log));
     int exit_code = 0;
-    {
+    try {
         gateway running(wanted, [&wanted](boost::asio::any_io_executor home) { return make_backends(wanted, std::move(home)); });
         const auto started = running.start();
         if (started) {
@@ -117,6 +126,10 @@ int run_gateway(const settings& wanted, std::function<result<settings>()> reread
             std::cerr << "hearonce: " << started.error().message() << '\n';
             exit_code = 2;
         }
+    } catch (const std::runtime_error& why) {
+        // What a part could not be built from: a file of secrets, most likely.
+        std::cerr << "hearonce: " << why.what() << '\n';
+        exit_code = 2;
     }
     observe::close_log();
     return exit_code;

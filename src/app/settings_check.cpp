@@ -8,10 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include <fnmatch.h>
-#include <linux/magic.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace hearonce::app {
@@ -142,14 +141,12 @@ problems check(const settings& values) {
 
 std::vector<std::string> warnings_of(const settings& values) {
     std::vector<std::string> lines = not_built_in(values);
-    if (values.backends.empty())
-        lines.emplace_back(
-            "there is no backend: install a model (`hearonce models list`), set OPENAI_API_KEY or GEMINI_API_KEY, or write a "
-            "[backends.NAME] section");
-    struct statfs info{};
-    if (values.memory.spill_bytes > 0 && ::statfs(values.memory.spill_directory.c_str(), &info) == 0 && info.f_type == TMPFS_MAGIC) {
-        lines.push_back("memory.spill_directory: " + values.memory.spill_directory.string() +
-                        " is a tmpfs, so spilled audio stays in memory");
+    for (const backend_settings& one : values.backends) {
+        std::error_code ignored;
+        if (one.kind != backend_kind::whisper || std::filesystem::exists(one.model_path, ignored)) continue;
+        const std::string model = one.model.value_or("base.en");
+        lines.push_back("backends." + one.name + ": no model yet: run `hearonce models pull " + model + "`, or set backends." + one.name +
+                        ".model to a ggml model file");
     }
     if (values.server.max_audio_bytes > std::max(values.memory.audio_bytes, values.memory.spill_bytes)) {
         lines.emplace_back(
@@ -164,6 +161,14 @@ std::vector<std::string> not_built_in(const settings& values) {
         if (!is_built_in(one.kind))
             lines.push_back("backends." + one.name + ": kind " + std::string(name_of(one.kind)) +
                             " is not built into this version yet; the backend is left out");
+    }
+    // An unenforced quota must not look like one that holds.
+    const auto& quota = values.quota;
+    if (quota.requests_per_day || quota.audio_per_day || quota.device_requests_per_day || quota.device_audio_per_day) {
+        lines.emplace_back("quota: limits are not built into this version yet; nobody is limited");
+    }
+    if (values.retry != retry_settings() || values.deadline != deadline_settings()) {
+        lines.emplace_back("retry and deadline are for cloud backends, which are not built into this version yet; they have no effect");
     }
     if (values.flight.store) lines.emplace_back("flight.store: redis is not built into this version yet; this process's memory is used");
     return lines;

@@ -58,18 +58,20 @@ void fetch_credential(backend_settings& one, const settings_sources& from, probl
 
 void find_model_of(backend_settings& one, const settings_sources& from, problems& found) {
     const std::string dotted = "backends." + one.name + ".model";
-    if (!one.model)
-        return complain(found, dotted,
-                        "is missing; accepts the path of a ggml model file or the name of an installed model (see `hearonce models list`)");
+    // Neither having no model yet nor a name that is not fetched yet keeps the gateway from starting: the backend says that it
+    // is not ready, names the command that gets a model, and takes the file up when it is there.
+    if (!one.model) return;
     const auto file = find_model(from, *one.model);
     if (file && is_ggml_file(*file)) {
         one.model_path = *file;
     } else if (file) {
         complain(found, dotted, file->string() + " is not a ggml model file; fetch it again");
+    } else if (is_known_model(*one.model)) {
+        one.model_path = model_folders(from).front() / ("ggml-" + *one.model + ".bin");
     } else {
-        complain(found, dotted,
-                 "there is no model " + toml_string(*one.model) +
-                     "; accepts the path of a ggml model file or the name of an installed model (see `hearonce models list`)");
+        complain(
+            found, dotted,
+            "there is no model " + toml_string(*one.model) + "; accepts the path of a ggml model file or a name of `hearonce models list`");
     }
 }
 

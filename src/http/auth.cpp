@@ -21,6 +21,9 @@ sha256_digest sha256_of(std::string_view text) {
     return digest;
 }
 
+// A head is not larger than this, so no credential is.
+constexpr std::size_t credentials_bytes_max = 64 * 1024;
+
 std::string_view trim(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
@@ -82,22 +85,30 @@ void authenticator::replace_tokens(token_table tokens) {
     tokens_.swap(fresh);
 }
 
+std::string authenticator::token_holder(const request_head& head) const {
+    const auto bearer = bearer_of(head);
+    if (bearer.empty()) return {};
+    std::shared_ptr<const token_table> tokens;
+    {
+        const std::lock_guard lock(mutex_);
+        tokens = tokens_;
+    }
+    const auto* name = tokens->name_of(bearer);
+    return name == nullptr ? std::string() : "token:" + *name;
+}
+
 result<std::string> authenticator::principal_of(const request_head& head) const {
     if (mode_ == auth_mode::open) return std::string();
     const auto bearer = bearer_of(head);
     if (mode_ == auth_mode::tokens) {
         if (bearer.empty()) return error(errc::invalid_api_key, "This gateway needs a token: send Authorization: Bearer TOKEN.");
-        std::shared_ptr<const token_table> tokens;
-        {
-            const std::lock_guard lock(mutex_);
-            tokens = tokens_;
-        }
-        const auto* name = tokens->name_of(bearer);
-        if (name == nullptr) return error(errc::invalid_api_key);
-        return "token:" + *name;
+        auto holder = token_holder(head);
+        if (holder.empty()) return error(errc::invalid_api_key);
+        return holder;
     }
     // Every credential the caller sent belongs to who it is: another key is another caller, whichever provider it is for.
     std::string credentials;
+    credentials.reserve(credentials_bytes_max);  // Growing would leave copies of the keys behind.
     for (const auto& [label, value] :
          {std::pair(std::string_view("bearer"), bearer), std::pair(std::string_view("api-key"), head.find("api-key").value_or("")),
           std::pair(std::string_view("x-goog-api-key"), head.find("x-goog-api-key").value_or(""))}) {

@@ -52,6 +52,9 @@ public:
     // errc::invalid_api_key: none was sent, or it is not known.
     result<std::string> principal_of(const request_head& head) const;
 
+    // "token:NAME" of the gateway's own token the caller sent as bearer, whatever the mode; empty: none.
+    std::string token_holder(const request_head& head) const;
+
 private:
     auth_mode mode_;
     secret hmac_key_;

@@ -73,8 +73,7 @@ result<std::optional<sha256_digest>> audio_sha256_of(const request_head& head) {
     if (value->empty()) return std::optional<sha256_digest>();
     const auto digest = digest_of(*value);
     if (!digest) {
-        return error(errc::audio_hash_mismatch, "X-Audio-Sha256 must be 64 hex digits; no audio has the SHA-256 that was sent.",
-                     std::string(sha256_names.plain));
+        return error(errc::audio_hash_mismatch, "X-Audio-Sha256 must be 64 hex digits; no audio has the SHA-256 that was sent.");
     }
     return digest;
 }

@@ -10,6 +10,7 @@
 #include <boost/url/pct_string_view.hpp>
 
 #include <array>
+#include <cstdio>
 
 namespace hearonce::http {
 
@@ -67,10 +68,9 @@ result<std::string> admit(const services& parts, const request_head& head, admis
     if (who == admission::anybody) return std::string();
     if (who == admission::caller) return parts.auth.principal_of(head);
     if (asks_from_loopback(head, parts.trusted_proxies)) return std::string();
-    if (parts.auth.mode() != auth_mode::tokens) {
-        return error(errc::invalid_api_key, "Only a caller on the gateway's own machine may ask for this.");
-    }
-    return parts.auth.principal_of(head);
+    auto holder = parts.auth.token_holder(head);
+    if (holder.empty()) return error(errc::invalid_api_key, "From elsewhere than the gateway's own machine this needs one of its tokens.");
+    return holder;
 }
 
 // The name behind `/v1/models/`; what is not validly encoded stays as it is and is then not found.
@@ -95,10 +95,24 @@ response about_backends(const services& parts, const request_head& head, observe
     }
 }
 
-void account(const services& parts, const request_head& head, observe::route which, std::uint16_t status, std::string_view code,
-             std::uint64_t sent_bytes, const access_notes& notes) {
-    const auto took = steady_clock::now() - head.began;
-    parts.counted.request(which, status, took);
+std::string server_timing(const access_notes& notes) {
+    const auto milliseconds = [](microseconds time) { return static_cast<double>(time.count()) / 1000; };
+    char text[128];
+    const int size = std::snprintf(text, sizeof text, "receive;dur=%.1f, wait;dur=%.1f, upstream;dur=%.1f", milliseconds(notes.receive),
+                                   milliseconds(notes.wait), milliseconds(notes.upstream));
+    return {text, static_cast<std::size_t>(size)};
+}
+
+// What was learned about an upload is told with every answer to it, failures included.
+void add_notes(response& answer, const access_notes& notes) {
+    if (notes.sha256.empty()) return;
+    answer.headers.push_back({"X-Audio-Sha256", notes.sha256});
+    if (!notes.backend.empty()) answer.headers.push_back({"X-Hearonce-Backend", notes.backend});
+    answer.headers.push_back({"Server-Timing", server_timing(notes)});
+}
+
+void log_request(const services& parts, const request_head& head, observe::route which, std::uint16_t status, std::string_view code,
+                 std::uint64_t sent_bytes, const access_notes& notes) {
     const auto client = client_address_of(head, parts.trusted_proxies).to_string();
     const auto device = notes.device_id.empty() ? std::string() : keyed_digest(parts.auth.hmac_key(), notes.device_id).substr(0, 16);
     observe::access_line line;
@@ -115,7 +129,7 @@ void account(const services& parts, const request_head& head, observe::route whi
     line.trace_id = notes.trace_id;
     line.received_bytes = notes.received_bytes;
     line.sent_bytes = sent_bytes;
-    line.total = duration_cast<microseconds>(took);
+    line.total = duration_cast<microseconds>(steady_clock::now() - head.began);
     line.receive = notes.receive;
     line.wait = notes.wait;
     line.upstream = notes.upstream;
@@ -160,26 +174,31 @@ asio::awaitable<void> router::answer(exchange& request) {
     access_notes notes;
     auto made = co_await decide(request, entry, notes);
     const auto code = made ? std::string_view() : hearonce::entry_of(made.error().code()).code;
+    // Counted before the answer is sent: whoever has read it finds it in the metrics.
     if (!made && made.error().status() == 0) {
+        parts_.counted.request(which, 0, steady_clock::now() - head.began);
         request.abort();
-        account(parts_, head, which, 0, code, 0, notes);
+        log_request(parts_, head, which, 0, code, 0, notes);
         co_return;
     }
     auto answer = made ? std::move(*made) : error_response(made.error());
+    add_notes(answer, notes);
     add_cors(answer, head, parts_.browser);
     const auto status = answer.status;
     const std::uint64_t sent_bytes = answer.body ? answer.body->size() : 0;
+    parts_.counted.request(which, status, steady_clock::now() - head.began);
     co_await request.respond(std::move(answer));
-    account(parts_, head, which, status, code, sent_bytes, notes);
+    log_request(parts_, head, which, status, code, sent_bytes, notes);
 }
 
 response router::refuse(const error& why, const request_head& head) const {
     const auto* entry = entry_of(head.path);
+    const auto which = entry != nullptr ? entry->route : observe::route::other;
     auto answer = error_response(why);
     add_cors(answer, head, parts_.browser);
     const std::uint64_t sent_bytes = answer.body ? answer.body->size() : 0;
-    account(parts_, head, entry != nullptr ? entry->route : observe::route::other, answer.status, hearonce::entry_of(why.code()).code,
-            sent_bytes, {});
+    parts_.counted.request(which, answer.status, steady_clock::now() - head.began);
+    log_request(parts_, head, which, answer.status, hearonce::entry_of(why.code()).code, sent_bytes, {});
     return answer;
 }
 

@@ -56,15 +56,17 @@ void metrics::work_led() noexcept {
     mine().led.add(1);
 }
 
-void metrics::work_joined(double audio_seconds) noexcept {
-    cell& here = mine();
-    here.joined.add(1);
-    here.saved_audio_milliseconds.add(milliseconds_of_audio(audio_seconds));
+void metrics::work_joined() noexcept {
+    mine().joined.add(1);
 }
 
-void metrics::work_hit(double audio_seconds) noexcept {
-    cell& here = mine();
-    here.hit.add(1);
+void metrics::work_hit() noexcept {
+    mine().hit.add(1);
+}
+
+void metrics::work_saved(double audio_seconds) noexcept {
+    auto& here = mine();
+    here.saved_calls.add(1);
     here.saved_audio_milliseconds.add(milliseconds_of_audio(audio_seconds));
 }
 
@@ -137,6 +139,7 @@ totals metrics::sum() const {
         out.work_led += one->led.read();
         out.work_joined += one->joined.read();
         out.work_hit += one->hit.read();
+        out.saved_calls += one->saved_calls.read();
         out.work_failed += one->failed.read();
         out.work_cancelled += one->cancelled.read();
         saved_milliseconds += one->saved_audio_milliseconds.read();
@@ -159,7 +162,6 @@ totals metrics::sum() const {
             to.call_seconds += static_cast<double>(from.seconds.nanoseconds.read()) / 1e9;
         }
     }
-    out.saved_calls = out.work_joined + out.work_hit;
     out.saved_audio_seconds = static_cast<double>(saved_milliseconds) / 1000;
     return out;
 }

@@ -82,9 +82,11 @@ public:
 
     // Work began: this caller leads.
     void work_led() noexcept;
-    // A caller waits on work in flight, or found its result: an upstream call and this much audio were saved.
-    void work_joined(double audio_seconds) noexcept;
-    void work_hit(double audio_seconds) noexcept;
+    // A caller began to wait on work in flight, or found its result.
+    void work_joined() noexcept;
+    void work_hit() noexcept;
+    // A joined or found result was served: one upstream call and this much audio were saved.
+    void work_saved(double audio_seconds) noexcept;
     // Work ended without a result, in addition to its work_led().
     void work_failed() noexcept;
     void work_cancelled() noexcept;

@@ -62,6 +62,7 @@ struct alignas(64) metrics::cell {
     counter hit;
     counter failed;
     counter cancelled;
+    counter saved_calls;
     counter saved_audio_milliseconds;
     std::vector<backend_cell> backends;
 };

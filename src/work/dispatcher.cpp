@@ -20,12 +20,14 @@ route make_route(std::vector<std::shared_ptr<backend>> backends, std::string mod
     return {std::move(backends), std::move(model), std::move(names)};
 }
 
-// Counts one call, whichever way it ends: an exception leaves `end_` as it began.
+// Counts one call, whichever way it ends: an exception leaves `end_` as it began. What a full queue turned away was no call.
 class call_count {
 public:
     call_count(observe::metrics& counted, std::string_view backend, deadline::time_point began)
         : counted_(counted), backend_(backend), began_(began) {}
-    ~call_count() { counted_.upstream_call(backend_, end_, deadline::clock::now() - began_, audio_seconds_); }
+    ~call_count() {
+        if (was_made_) counted_.upstream_call(backend_, end_, deadline::clock::now() - began_, audio_seconds_);
+    }
     call_count(const call_count&) = delete;
     call_count& operator=(const call_count&) = delete;
 
@@ -37,6 +39,8 @@ public:
             end_ = observe::call_end::cancelled;
         } else if (heard.error().code() == errc::upstream_timeout) {
             end_ = observe::call_end::timeout;
+        } else if (heard.error().code() == errc::overloaded) {
+            was_made_ = false;
         }
     }
 
@@ -46,6 +50,7 @@ private:
     deadline::time_point began_;
     observe::call_end end_ = observe::call_end::error;
     double audio_seconds_ = 0;
+    bool was_made_ = true;
 };
 
 }  // namespace
@@ -117,24 +122,25 @@ bool another_may_succeed(const error& why) noexcept {
     }
 }
 
-boost::asio::awaitable<result<transcript>> dispatcher::run(route chosen, std::shared_ptr<const recording> audio,
-                                                           transcription_request request, deadline limit) const {
+boost::asio::awaitable<attempts_end> dispatcher::run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
+                                                     deadline limit) const {
     request.model = chosen.model;
-    error last(errc::upstream_error);
+    attempts_end end;
+    end.heard = error(errc::upstream_error);
     for (const auto& one : chosen.backends) {
         const auto began = deadline::clock::now();
-        if (limit.passed(began)) co_return error(errc::upstream_timeout);
-        call_count call(counted_, one->name(), began);
-        auto end = co_await one->transcribe(audio, request, limit);
-        call.end(end);
-        if (end) {
-            if (end->backend.empty()) end->backend = one->name();
-            co_return end;
+        if (limit.passed(began)) {
+            end.heard = error(errc::upstream_timeout);
+            break;
         }
-        last = end.error();
-        if (!another_may_succeed(last)) break;
+        end.backend = one->name();
+        call_count call(counted_, end.backend, began);
+        end.heard = co_await one->transcribe(audio, request, limit);
+        call.end(end.heard);
+        if (end.heard || !another_may_succeed(end.heard.error())) break;
     }
-    co_return last;
+    if (end.heard && end.heard->backend.empty()) end.heard->backend = end.backend;
+    co_return end;
 }
 
 }  // namespace hearonce::work

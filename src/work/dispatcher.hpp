@@ -1,6 +1,6 @@
 // Which backends take a model, and the attempt at each in turn.
 //
-// Holds: route, route_rule, dispatcher. Called by a flight's work (src/http/transcriptions.cpp starts it); calls
+// Holds: route, route_rule, attempts_end, dispatcher. Called by a flight's work (src/http/transcriptions.cpp starts it); calls
 // hearonce/backend.hpp. Next file: the backend's own, backends/whisper/whisper_backend.hpp.
 #pragma once
 
@@ -28,6 +28,12 @@ struct route {
     std::vector<std::string> names;
 };
 
+// What came of trying: the transcript or the last failure, and the backend it came from (empty: none was asked).
+struct attempts_end {
+    result<transcript> heard{error(errc::internal_error)};
+    std::string backend;
+};
+
 // Immutable after construction; thread-safe.
 class dispatcher {
 public:
@@ -48,8 +54,8 @@ public:
 
     // Tries each backend in turn, going on only after a failure that another backend may not share, and counts each call.
     // Ends by `limit`.
-    boost::asio::awaitable<result<transcript>> run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
-                                                   deadline limit) const;
+    boost::asio::awaitable<attempts_end> run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
+                                             deadline limit) const;
 
 private:
     std::shared_ptr<backend> find(std::string_view name) const;

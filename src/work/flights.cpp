@@ -55,7 +55,9 @@ boost::asio::awaitable<flight_end> fly(flight_plan plan, [[maybe_unused]] gate::
     flight_end end;
     std::exception_ptr thrown;
     try {
-        end.heard = co_await asked.run(std::move(plan.chosen), std::move(plan.audio), std::move(plan.request), plan.limit);
+        auto attempts = co_await asked.run(std::move(plan.chosen), std::move(plan.audio), std::move(plan.request), plan.limit);
+        end.heard = std::move(attempts.heard);
+        end.backend = std::move(attempts.backend);
     } catch (...) {
         thrown = std::current_exception();
     }

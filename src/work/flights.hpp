@@ -20,6 +20,7 @@ namespace hearonce::work {
 // How a flight ended, for everyone who waited on it.
 struct flight_end {
     result<transcript> heard{error(errc::internal_error)};
+    std::string backend;                    // The one that answered or failed last; empty when none was asked.
     std::chrono::microseconds upstream{0};  // Time the backends took, queues included.
 };
 

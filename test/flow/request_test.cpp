@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(forms_that_are_wrong_are_refused_by_name) {
     running_gateway gateway;
     const auto audio = wav();
     check_error(post(gateway.port, transcriptions, {field("language", "en")}), 400, "missing_file", "file");
-    check_error(post(gateway.port, transcriptions, upload("")), 400, "empty_audio", "file");
+    check_error(post(gateway.port, transcriptions, upload("")), 400, "empty_audio");
     check_error(post(gateway.port, transcriptions, upload(audio, {field("temperature", "hot")})), 400, "invalid_parameter", "temperature");
     check_error(post(gateway.port, transcriptions, upload(audio, {field("language", "en"), field("language", "de")})), 400,
                 "duplicate_parameter", "language");
@@ -221,6 +221,18 @@ BOOST_AUTO_TEST_CASE(one_idempotency_key_stands_for_one_piece_of_work) {
     check_error(conflict, 409, "idempotency_conflict");
     BOOST_TEST(conflict.header("x-should-retry") == "false");
     BOOST_TEST(post(gateway.port, transcriptions, upload(wav(2)), key + "X-Device-Id: another\r\n").status == 200);
+    // Asked for equal work that failed, every caller's name is free again, not just the leader's.
+    gateway.backend->ends = [](std::size_t, const hearonce::recording&, const hearonce::transcription_request&) {
+        return hearonce::result<hearonce::transcript>(hearonce::errc::unsupported_audio);
+    };
+    const auto failed = at_once(6, [&](std::size_t i) {
+        return post(gateway.port, transcriptions, upload(wav(7)), "Idempotency-Key: f-" + std::to_string(i) + "\r\n");
+    });
+    for (const auto& answer : failed) check_error(answer, 400, "unsupported_audio");
+    gateway.backend->ends = scripted_backend::said;
+    for (int i = 0; i < 6; ++i) {
+        BOOST_TEST(post(gateway.port, transcriptions, upload(wav(8)), "Idempotency-Key: f-" + std::to_string(i) + "\r\n").status == 200);
+    }
     // A failure frees the name.
     gateway.backend->ends = [](std::size_t, const hearonce::recording&, const hearonce::transcription_request&) {
         return hearonce::result<hearonce::transcript>(hearonce::errc::upstream_error);
@@ -228,6 +240,40 @@ BOOST_AUTO_TEST_CASE(one_idempotency_key_stands_for_one_piece_of_work) {
     BOOST_TEST(post(gateway.port, transcriptions, upload(wav(3)), "Idempotency-Key: k-2\r\n").status == 502);
     gateway.backend->ends = scripted_backend::said;
     BOOST_TEST(post(gateway.port, transcriptions, upload(wav(4)), "Idempotency-Key: k-2\r\n").status == 200);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_tells_what_was_heard_and_by_whom) {
+    running_gateway gateway;
+    gateway.backend->ends = [](std::size_t, const hearonce::recording&, const hearonce::transcription_request&) {
+        return hearonce::result<hearonce::transcript>(hearonce::errc::upstream_error);
+    };
+    const auto answer = post(gateway.port, transcriptions, upload(wav()));
+    check_error(answer, 502, "upstream_error");
+    BOOST_TEST(answer.header("x-audio-sha256") == sha256_hex(wav()));
+    BOOST_TEST(answer.header("x-hearonce-backend") == "scripted");
+    BOOST_TEST(answer.header("server-timing").starts_with("receive;dur="));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_answered_is_counted_already) {
+    running_gateway gateway;
+    for (int i = 1; i <= 50; ++i) {
+        get(gateway.port, "/v1/models");
+        BOOST_TEST(metric(gateway.port, "hearonce_requests_total{route=\"/v1/models\",status=\"200\"}") == i);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(metrics_from_elsewhere_need_a_token_in_every_mode) {
+    const auto path = std::filesystem::temp_directory_path() / ("hearonce-metrics-tokens-" + std::to_string(::getpid()));
+    std::ofstream(path) << "ops:" << sha256_hex("tok-1") << "\n";
+    auto wanted = test_settings();
+    wanted.auth.tokens_file = path;
+    running_gateway gateway(wanted);
+    BOOST_TEST(get(gateway.port, "/metrics").status == 200);
+    const std::string elsewhere = "X-Forwarded-For: 203.0.113.9\r\n";
+    check_error(get(gateway.port, "/metrics", elsewhere), 401, "invalid_api_key");
+    check_error(get(gateway.port, "/v1/stats", elsewhere + "Authorization: Bearer nope\r\n"), 401, "invalid_api_key");
+    BOOST_TEST(get(gateway.port, "/v1/stats", elsewhere + "Authorization: Bearer tok-1\r\n").status == 200);
+    std::filesystem::remove(path);
 }
 
 BOOST_AUTO_TEST_CASE(tokens_mode_needs_a_known_token) {

@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(check_says_ok_or_what_is_wrong) {
     auto told = run({"config", "check", "--config", file});
     BOOST_TEST(told.code == 0);
     BOOST_TEST(told.out == "ok: " + file + "\n");
-    BOOST_TEST(has(told.err, "warning: there is no backend"), told.err);
+    BOOST_TEST(has(told.err, "warning: backends.local: no model yet"), told.err);
 
     place.write("c.toml", "[log]\nlevel = \"loud\"\n[server]\nlisen = 1\n");
     told = run({"config", "check", "--config", file});

@@ -64,6 +64,13 @@ BOOST_AUTO_TEST_CASE(tokens_are_known_by_their_hash_and_can_be_replaced) {
         BOOST_REQUIRE(refused.has_error());
         BOOST_TEST((refused.error().code() == errc::invalid_api_key));
     }
+    // The gateway's own tokens are known in every mode: the operator's paths ask for them.
+    authenticator open(auth_mode::open, secret("k"));
+    BOOST_TEST(open.token_holder(head_with({{"Authorization", "Bearer tok-a"}})) == "");
+    open.replace_tokens(*token_table::parse("phone:" + sha_hex("tok-a")));
+    BOOST_TEST(open.token_holder(head_with({{"Authorization", "Bearer tok-a"}})) == "token:phone");
+    BOOST_TEST(open.token_holder(head_with({{"Authorization", "Bearer tok-b"}})) == "");
+    BOOST_TEST(open.token_holder(head_with({})) == "");
     tokens.replace_tokens(*token_table::parse("laptop:" + sha_hex("tok-b")));
     BOOST_TEST(tokens.principal_of(head_with({{"Authorization", "Bearer tok-a"}})).has_error());
 }

@@ -112,14 +112,18 @@ BOOST_AUTO_TEST_CASE(work) {
     metrics counted(1, {});
     counted.work_led();
     counted.work_led();
-    counted.work_joined(2.5);
-    counted.work_hit(1.5);
-    counted.work_hit(-1);
+    counted.work_joined();
+    counted.work_joined();
+    counted.work_saved(2.5);
+    counted.work_hit();
+    counted.work_saved(1.5);
+    counted.work_hit();
+    counted.work_saved(-1);
     counted.work_failed();
     counted.work_cancelled();
     const std::string text = counted.prometheus_text();
     BOOST_TEST(value_of(text, R"(hearonce_work_total{outcome="led"})") == 2);
-    BOOST_TEST(value_of(text, R"(hearonce_work_total{outcome="joined"})") == 1);
+    BOOST_TEST(value_of(text, R"(hearonce_work_total{outcome="joined"})") == 2);
     BOOST_TEST(value_of(text, R"(hearonce_work_total{outcome="hit"})") == 2);
     BOOST_TEST(value_of(text, R"(hearonce_work_total{outcome="failed"})") == 1);
     BOOST_TEST(value_of(text, R"(hearonce_work_total{outcome="cancelled"})") == 1);
@@ -214,7 +218,8 @@ BOOST_AUTO_TEST_CASE(no_event_is_lost_between_threads) {
                     together.arrive_and_wait();
                     for (int i = 0; i < each; ++i) {
                         counted.request(route::transcriptions, 200, 1ms);
-                        counted.work_joined(0.001);
+                        counted.work_joined();
+                        counted.work_saved(0.001);
                         counted.upstream_call("local", 200, 1ms, 0.001);
                     }
                 });

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(golden) {
         R"({"error":{"message":"The form has no part named 'file'.","type":"invalid_request_error","param":"file","code":"missing_file"}})");
     BOOST_TEST(
         error_body(errc::overloaded) ==
-        R"({"error":{"message":"The gateway is overloaded, try again soon.","type":"server_error","param":null,"code":"overloaded"}})");
+        R"({"error":{"message":"The gateway is overloaded, try again soon.","type":"service_unavailable_error","param":null,"code":"overloaded"}})");
 }
 
 BOOST_AUTO_TEST_CASE(all_have_openai_shape) {

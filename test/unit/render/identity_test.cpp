@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(sha256_forms) {
     BOOST_TEST((read({{"X-Audio-Sha256", upper}, {"X-Bolo-Audio-Sha256", hex}})->audio_sha256 == digest_of(hex)));
     for (const std::string& wrong :
          {std::string(63, '0'), std::string(65, '0'), std::string(63, '0') + "g", "sha256:" + zeros, std::string("x")}) {
-        BOOST_TEST_CONTEXT(wrong) check_refused(read({{"X-Audio-Sha256", wrong}}), errc::audio_hash_mismatch, "X-Audio-Sha256");
+        BOOST_TEST_CONTEXT(wrong) check_refused(read({{"X-Audio-Sha256", wrong}}), errc::audio_hash_mismatch, "");
     }
 }
 

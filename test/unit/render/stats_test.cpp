@@ -20,8 +20,10 @@ BOOST_AUTO_TEST_CASE(what_was_counted) {
     counted.request(observe::route::transcriptions, 200, 5ms);
     counted.request(observe::route::transcriptions, 404, 5ms);
     counted.work_led();
-    counted.work_joined(2.0004);
-    counted.work_hit(1);
+    counted.work_joined();
+    counted.work_saved(2.0004);
+    counted.work_hit();
+    counted.work_saved(1);
     counted.work_failed();
     counted.work_cancelled();
     counted.upstream_call("local", observe::call_end::ok, 1500ms, 3);

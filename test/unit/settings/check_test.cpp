@@ -211,12 +211,17 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(local_models, fixture)
 
-BOOST_AUTO_TEST_CASE(must_be_there) {
+BOOST_AUTO_TEST_CASE(may_come_later_if_their_name_is_known) {
     set("backends.local.slots", "1");
-    BOOST_TEST(only().starts_with("backends.local.model: is missing"), only());
+    BOOST_TEST(good().backend("local")->model_path.empty());
     set("backends.local.model", "base");
-    BOOST_TEST(only().starts_with("backends.local.model: there is no model \"base\""), only());
-    BOOST_TEST(has(only(), "hearonce models list"));
+    BOOST_TEST(good().backend("local")->model_path.filename() == "ggml-base.bin");
+    for (const char* unknown : {"bass", "./ggml-base.bin", "/nowhere/ggml-base.bin"}) {
+        set("backends.local.model", unknown);
+        BOOST_TEST(only().starts_with("backends.local.model: there is no model \"" + std::string(unknown) + "\""), only());
+        BOOST_TEST(has(only(), "hearonce models list"));
+    }
+    set("backends.local.model", "base");
     const auto model = file("models/ggml-base.bin", "lmgg");
     BOOST_TEST(good().backend("local")->model_path == model);
     set("backends.local.model", model);
@@ -233,7 +238,8 @@ BOOST_AUTO_TEST_CASE(must_begin_like_one) {
 }
 
 BOOST_AUTO_TEST_CASE(make_the_default_backend) {
-    BOOST_TEST(!good().default_backend.has_value());
+    // Without a model too: the request then reaches the backend that says what it lacks.
+    BOOST_TEST(*good().default_backend == "local");
     file("models/ggml-base.bin", "lmgg");
     BOOST_TEST(*good().default_backend == "local");
     set("backends.openai.api_key", "k");
@@ -299,9 +305,13 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(said_at_start, fixture)
 
-BOOST_AUTO_TEST_CASE(no_backend_at_all) {
+BOOST_AUTO_TEST_CASE(no_model_and_the_command_that_gets_one) {
     BOOST_TEST_REQUIRE(warnings().size() == 1U);
-    BOOST_TEST(has(warnings().front(), "there is no backend"));
+    BOOST_TEST(has(warnings().front(), "hearonce models pull base.en"));
+    set("backends.local.model", "tiny");
+    BOOST_TEST_REQUIRE(warnings().size() == 1U);
+    BOOST_TEST(has(warnings().front(), "hearonce models pull tiny"));
+    from.assignments.clear();
     file("models/ggml-base.bin", "lmgg");
     BOOST_TEST(warnings().empty());
 }

@@ -59,6 +59,7 @@ struct fixture {
     std::shared_ptr<scripted_backend> cloud = std::make_shared<scripted_backend>("cloud", std::vector<std::string>{"gpt-*", "whisper-1"});
     std::shared_ptr<scripted_backend> local = std::make_shared<scripted_backend>("local", std::vector<std::string>{"local"});
 
+    std::string asked_last;
     mutable observe::metrics counted{1, {"cloud", "local"}};
 
     dispatcher make(std::string fallback, std::vector<work::route_rule> rules = {}) const {
@@ -67,7 +68,7 @@ struct fixture {
 
     result<transcript> run(route chosen, deadline limit = deadline::never()) {
         boost::asio::io_context context;
-        std::optional<result<transcript>> end;
+        std::optional<work::attempts_end> end;
         const auto asked = make("");
         auto body = [&end, &chosen, &asked, limit]() -> boost::asio::awaitable<void> {
             const transcription_request request;
@@ -79,7 +80,8 @@ struct fixture {
         });
         context.run();
         BOOST_REQUIRE(end.has_value());
-        return *end;
+        asked_last = end->backend;
+        return end->heard;
     }
 };
 
@@ -185,6 +187,13 @@ BOOST_AUTO_TEST_CASE(the_last_failure_is_the_answer) {
     const auto end = run(*make("", {{"*", {"cloud", "local"}}}).route_for("m"));
     BOOST_REQUIRE(end.has_error());
     BOOST_TEST((end.error().code() == errc::overloaded));
+    BOOST_TEST(asked_last == "local");
+}
+
+BOOST_AUTO_TEST_CASE(a_full_queue_was_no_call) {
+    cloud->ends = {error(errc::overloaded)};
+    (void)run(*make("", {{"*", {"cloud"}}}).route_for("m"));
+    BOOST_TEST(counted.sum().backends.at(0).calls == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(each_call_is_counted_with_its_end) {
