@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 const fs::path data = HEARONCE_TEST_DATA;
+const std::string runs_ok = "hearonce_upstream_calls_total{backend=\"local\",status=\"ok\"}";
 
 hearonce::app::settings engine_settings() {
     auto wanted = test_settings();
@@ -139,7 +140,24 @@ BOOST_AUTO_TEST_CASE(fifty_equal_uploads_are_one_run_of_the_engine) {
     }
     BOOST_TEST(led == 1u);
     BOOST_TEST(collapsed == 49u);
-    BOOST_TEST(metric(gateway.port, "hearonce_upstream_calls_total{backend=\"local\",status=\"ok\"}") == 1);
+    const auto later = post(gateway.port, transcriptions, {{"file", audio, "note.wav", "audio/wav"}}, "X-Device-Id: phone\r\n");
+    BOOST_TEST(later.body == answers[0].body);
+    BOOST_TEST(later.header("cache-status").starts_with("hearonce; hit; ttl="));
+    BOOST_TEST(metric(gateway.port, runs_ok) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(fifty_devices_are_fifty_runs_of_the_engine) {
+    engine_gateway gateway;
+    const auto audio = content_of(data / "wav" / "hello-world.wav");
+    const auto answers = at_once(50, [&](std::size_t i) {
+        return post(gateway.port, transcriptions, {{"file", audio, "note.wav", "audio/wav"}},
+                    "X-Device-Id: phone-" + std::to_string(i) + "\r\n");
+    });
+    for (const auto& answer : answers) {
+        BOOST_TEST(text_of(answer) == "hello world");
+        BOOST_TEST(answer.header("cache-status") == "hearonce; fwd=miss; stored; ttl=600");
+    }
+    BOOST_TEST(metric(gateway.port, runs_ok) == 50);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_recording_is_said_to_be_none) {

@@ -203,3 +203,72 @@ BOOST_AUTO_TEST_CASE(every_line_of_a_request_carries_its_id_and_nothing_it_said)
     for (const auto* word : {"whispered-words", "private-name", "my-own-phone", "sk-secret", "hello"})
         BOOST_TEST(log.find(word) == std::string::npos, word);
 }
+
+BOOST_AUTO_TEST_CASE(in_mode_own_key_the_local_engine_works_for_nobody_unless_allowed) {
+    const auto audio = content_of(data / "wav" / "hello-world.wav");
+    for (const bool allowed : {false, true}) {
+        auto options = with_model();
+        options.insert(options.end(),
+                       {"--set", "auth.mode=own-key", "--set", std::string("auth.own_key_local=") + (allowed ? "true" : "false")});
+        served gateway(options);
+        const auto port = gateway.port();
+        if (allowed) wait_ready(port);
+        const std::string key = "Authorization: Bearer sk-anything\r\n";
+        const auto answer = post(port, transcriptions, {{"file", audio, "a.wav", ""}}, key);
+        BOOST_TEST(answer.status == (allowed ? 200 : 404), answer.body);
+        BOOST_TEST(post(port, transcriptions, {{"file", audio, "a.wav", ""}}).status == 401);
+        gateway.signal(SIGTERM);
+        BOOST_TEST(gateway.wait_exit() == 0);
+        BOOST_TEST(gateway.log().find("sk-anything") == std::string::npos);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(sighup_takes_up_tokens_or_nothing_and_says_what_needs_a_restart) {
+    const auto folder = fs::temp_directory_path() / ("hearonce-sighup-" + std::to_string(::getpid()));
+    fs::create_directories(folder);
+    const auto tokens = folder / "tokens";
+    const auto config = folder / "config.toml";
+    // The SHA-256 of "one" and of "two".
+    const std::string one = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed";
+    const std::string two = "3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3";
+    std::ofstream(tokens) << "a:" << one << "\n";
+    std::ofstream(config) << "[flight]\nttl = \"10m\"\n";
+    auto options = with_model();
+    options.insert(options.end(),
+                   {"--config", config.string(), "--set", "auth.mode=tokens", "--set", "auth.tokens_file=" + tokens.string()});
+    served gateway(options);
+    const auto port = gateway.port();
+    const auto status = [&](const std::string& token) { return get(port, "/v1/models", "Authorization: Bearer " + token + "\r\n").status; };
+    BOOST_TEST(status("one") == 200);
+    BOOST_TEST(status("two") == 401);
+
+    std::ofstream(tokens) << "b:" << two << "\n";
+    std::ofstream(config) << "[flight]\nttl = \"20m\"\n";
+    gateway.signal(SIGHUP);
+    BOOST_REQUIRE(gateway.wait_for("reloaded"));
+    BOOST_TEST(gateway.log().find("flight.ttl") != std::string::npos);
+    BOOST_TEST(status("one") == 401);
+    BOOST_TEST(status("two") == 200);
+
+    std::ofstream(tokens) << "this is no token\n";
+    gateway.signal(SIGHUP);
+    BOOST_REQUIRE(gateway.wait_for("not reloaded"));
+    BOOST_TEST(status("two") == 200);
+    gateway.signal(SIGTERM);
+    BOOST_TEST(gateway.wait_exit() == 0);
+    fs::remove_all(folder);
+}
+
+BOOST_AUTO_TEST_CASE(what_it_cannot_be_built_from_is_a_configuration_error) {
+    const auto empty = fs::temp_directory_path() / ("hearonce-empty-" + std::to_string(::getpid()));
+    std::ofstream(empty).flush();
+    for (const auto* key : {"auth.secret_file", "server.tls_certificate"}) {
+        auto options = with_model();
+        options.insert(options.end(), {"--set", std::string(key) + "=" + empty.string(), "--set", "server.tls_key=" + empty.string()});
+        if (key == std::string("auth.secret_file")) options.resize(options.size() - 2);
+        served gateway(options);
+        BOOST_TEST(gateway.wait_exit() == 2);
+        BOOST_TEST(gateway.log().find(key) != std::string::npos, gateway.log());
+    }
+    fs::remove(empty);
+}
