@@ -95,7 +95,7 @@ run_release() { HEARONCE_CMAKE_OPTIONS="-DHEARONCE_WARNINGS_AS_ERRORS=ON" timeou
 run_fuzz() {
     local -a targets
     configure_preset fuzz -DHEARONCE_WHISPER=OFF || return 1
-    mapfile -t targets < <(ninja -C build/fuzz -t targets all | sed -n 's/^\([a-z0-9_]*_fuzz\): phony.*/\1/p' | sort -u)
+    mapfile -t targets < <(ninja -C build/fuzz -t targets all | sed -n 's/^\([a-z0-9_]*_fuzz\): phony.*/\1/p' | grep -v '^cmake_' | sort -u)
     [ ${#targets[@]} -gt 0 ] || { echo "no fuzz target is there"; return 1; }
     timeout -k 10 1500 cmake --build --preset fuzz -j "$jobs" -t "${targets[@]}" || return 1
     printf '%s\0' "${targets[@]}" | xargs -0 -P "$jobs" -I {} bash -c 'fuzz_one "$@"' _ {} "$fuzz_seconds" || return 1
