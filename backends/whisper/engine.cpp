@@ -33,7 +33,7 @@ std::vector<std::string> arguments_of(const whisper_settings& s) {
                                     "--threads",
                                     std::to_string(std::min(s.threads, 256U)),
                                     "--audio-seconds-max",
-                                    std::to_string(std::clamp<std::size_t>(s.audio_seconds_max, 1, 86400))};
+                                    std::to_string(std::clamp<std::size_t>(s.audio_seconds_max, 1, audio_seconds_most))};
     if (s.no_context) out.emplace_back("--no-context");
     out.emplace_back("--");
     out.push_back(s.model.string());

@@ -8,6 +8,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace hearonce::whisper {
@@ -76,6 +77,11 @@ public:
         return {};
     }
 
+    // A local run is as long as the recording makes it and may wait its turn: the rule for upstreams would cut it.
+    std::chrono::milliseconds time_allowed(std::optional<std::chrono::milliseconds> audio) const override {
+        return time_allowed_for(engine_->settings(), audio);
+    }
+
     // The coroutine is lazy and may begin when this object is gone: it gets the engine and not `this`.
     asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording> audio, transcription_request request,
                                                    deadline limit) override {
@@ -87,6 +93,15 @@ private:
 };
 
 }  // namespace
+
+std::chrono::milliseconds time_allowed_for(const whisper_settings& settings, std::optional<std::chrono::milliseconds> audio) {
+    using std::chrono::milliseconds;
+    const milliseconds longest = std::chrono::seconds(std::clamp<std::size_t>(settings.audio_seconds_max, 1, audio_seconds_most));
+    // The length is the caller's word: it may claim a week, or less than nothing.
+    const milliseconds length = std::clamp(audio.value_or(longest), milliseconds(0), longest);
+    const auto by_length = std::chrono::duration_cast<milliseconds>(length * settings.deadline_per_audio_second);
+    return std::max(settings.deadline_floor, by_length) + queue_allowance;
+}
 
 std::shared_ptr<whisper_backend> create_whisper_backend(asio::any_io_executor home, whisper_settings settings) {
     return std::make_shared<local_engine>(std::move(home), std::move(settings));

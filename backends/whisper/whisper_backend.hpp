@@ -1,6 +1,6 @@
 // The local engine as a backend: hearonce-whisper, a process of its own, started, fed, watched and restarted from here.
 //
-// Holds: whisper_settings, whisper_counts, whisper_backend, create_whisper_backend(). Next file: engine.hpp.
+// Holds: whisper_settings, whisper_counts, time_allowed_for(), whisper_backend, create_whisper_backend(). Next: engine.hpp.
 #pragma once
 
 #include <hearonce/backend.hpp>
@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,14 @@ struct whisper_counts {
     std::size_t running = 0;
     std::uint64_t restarts = 0;  // hearonce_whisper_restarts_total
 };
+
+// Time a job may spend in the queue, a start of the helper included, beside the time it may run.
+inline constexpr std::chrono::milliseconds queue_allowance = std::chrono::minutes(10);
+inline constexpr std::size_t audio_seconds_most = 86400;  // Of audio_seconds_max: a day.
+
+// What whisper_backend::time_allowed() gives: an outer bound for a recording that is said to be this long. The precise
+// limit of a run counts from its start and by the true length (job_table.hpp); this one must never come before it.
+std::chrono::milliseconds time_allowed_for(const whisper_settings& settings, std::optional<std::chrono::milliseconds> audio);
 
 class whisper_backend : public backend {
 public:

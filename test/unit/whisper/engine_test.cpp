@@ -3,6 +3,7 @@
 #include "support.hpp"
 
 #include <csignal>
+#include <limits>
 
 namespace {
 
@@ -42,6 +43,49 @@ struct fixture {
 };
 
 }  // namespace
+
+BOOST_AUTO_TEST_SUITE(time_allowed)
+
+BOOST_AUTO_TEST_CASE(a_run_and_its_turn_in_the_queue_fit_into_what_is_allowed) {
+    whisper_settings s;
+    s.deadline_floor = 60s;
+    s.deadline_per_audio_second = 4;
+    s.audio_seconds_max = 7200;
+    const auto allowed = [&](std::chrono::milliseconds audio) { return time_allowed_for(s, audio) - queue_allowance; };
+    BOOST_TEST((allowed(0ms) == 60s));
+    BOOST_TEST((allowed(15s - 1ms) == 60s));
+    BOOST_TEST((allowed(15s) == 60s));
+    BOOST_TEST((allowed(15s + 1ms) == 60s + 4ms));
+    BOOST_TEST((allowed(45s) == 180s));
+    BOOST_TEST((allowed(7200s - 1ms) == 28800s - 4ms));
+    BOOST_TEST((allowed(7200s) == 28800s));
+    BOOST_TEST((queue_allowance >= 60s));
+}
+
+BOOST_AUTO_TEST_CASE(a_claimed_length_is_bounded_and_an_unknown_one_is_the_longest) {
+    whisper_settings s;
+    s.audio_seconds_max = 100;
+    const auto longest = time_allowed_for(s, 100s);
+    BOOST_TEST((longest == 400s + queue_allowance));
+    BOOST_TEST((time_allowed_for(s, 100s + 1ms) == longest));
+    BOOST_TEST((time_allowed_for(s, 168h) == longest));
+    BOOST_TEST((time_allowed_for(s, std::chrono::milliseconds::max()) == longest));
+    BOOST_TEST((time_allowed_for(s, std::nullopt) == longest));
+    BOOST_TEST((time_allowed_for(s, std::chrono::milliseconds::min()) == s.deadline_floor + queue_allowance));
+    s.audio_seconds_max = std::numeric_limits<std::size_t>::max();
+    BOOST_TEST((time_allowed_for(s, std::nullopt) == 4 * 24h + queue_allowance));
+}
+
+BOOST_AUTO_TEST_CASE(the_backend_says_so_through_its_interface) {
+    asio::io_context loop{1};
+    whisper_settings s;
+    const std::shared_ptr<backend> engine = create_whisper_backend(loop.get_executor(), s);
+    // The rule for upstreams would give 120 s at most.
+    BOOST_TEST((engine->time_allowed(20min) == 80min + queue_allowance));
+    BOOST_TEST((engine->time_allowed(std::nullopt) == time_allowed_for(s, std::nullopt)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(engine_with_a_bad_helper, fixture)
 
