@@ -55,7 +55,10 @@ boost::system::result<std::string, file_problem> read_private_file(const fs::pat
 
 boost::system::result<void, file_problem> write_private_file(const fs::path& named, std::string_view text) {
     std::error_code ec;
-    const fs::path file = fs::weakly_canonical(named, ec);
+    // Made absolute first: the canonical form of a bare name that is not there yet has no folder.
+    const fs::path whole = fs::absolute(named, ec);
+    if (ec) return file_problem(named, ec.message());
+    const fs::path file = fs::weakly_canonical(whole, ec);
     if (ec) return file_problem(named, ec.message());
     const bool made = fs::create_directories(file.parent_path(), ec);
     if (ec) return file_problem(file.parent_path(), "cannot be made: " + ec.message());

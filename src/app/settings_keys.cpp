@@ -86,8 +86,8 @@ constexpr std::array key_table{
                                                        "Where the gateway listens: one address and port or a list. A non-loopback address "
                                                        "with auth.mode = \"open\" needs server.open_to_everyone."),
     of<count<1, 1024>, &s::server, &srv::threads>("server.threads", fixed, "Event loops.", "the number of cores"),
-    of<optional_of<path>, &s::server, &srv::tls_certificate>("server.tls_certificate", fixed,
-                                                             "PEM file of the certificate chain; with server.tls_key.", "none"),
+    of<optional_of<path>, &s::server, &srv::tls_certificate>(
+        "server.tls_certificate", fixed, "PEM file of the certificate chain; with server.tls_key. SIGHUP reads both files again.", "none"),
     of<optional_of<path>, &s::server, &srv::tls_key>("server.tls_key", fixed,
                                                      "PEM file of the certificate's key; with server.tls_certificate.", "none"),
     of<size<1, 16 * gibibyte>, &s::server, &srv::max_audio_bytes>("server.max_audio", fixed,

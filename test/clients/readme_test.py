@@ -113,7 +113,13 @@ def check_offline(command):
         words = shlex.split(re.sub(r"\$\([^)]*\)", "", line.split(">>")[0]))
         while words and re.match(r"[A-Z_]+=", words[0]):
             words.pop(0)
-        if words[0].endswith("bin/hearonce"):
+        if words[0].endswith("bin/hearonce") and words[1] == "token":
+            # Run for real: what it writes must be what serve reads.
+            with tempfile.TemporaryDirectory() as folder:
+                made = subprocess.run([GATEWAY, *words[1:]], cwd=folder, capture_output=True, text=True, env=clean_environment())
+                listed = subprocess.run([GATEWAY, "token", "list", *words[4:]], cwd=folder, capture_output=True, text=True, env=clean_environment())
+                good = made.returncode == 0 and words[3] in listed.stdout
+        elif words[0].endswith("bin/hearonce"):
             good = run([GATEWAY, words[1], "--help"]).returncode == 0
             for key in re.findall(r"--set (\S+?)=", line):
                 known = key in README.read_text().split(BEGIN)[1] or key.replace(".local.", ".NAME.") in README.read_text().split(BEGIN)[1]

@@ -44,6 +44,16 @@ BOOST_AUTO_TEST_CASE(a_new_file_and_its_folder_are_the_owners_alone) {
     BOOST_TEST(entries(file.parent_path()) == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(a_bare_name_is_a_file_in_this_folder) {
+    const scratch place;
+    const auto before = fs::current_path();
+    fs::current_path(place.folder());
+    const auto written = write_private_file("tokens", "text");
+    fs::current_path(before);
+    BOOST_REQUIRE(written.has_value());
+    BOOST_TEST(scratch::read(place.folder() / "tokens") == "text");
+}
+
 BOOST_AUTO_TEST_CASE(an_old_file_keeps_its_mode_and_a_link_its_place) {
     const scratch place;
     const auto file = place.write("f", "old");
