@@ -56,10 +56,13 @@ void channel::take(std::string_view bytes) {
     }
 }
 
-void channel::send(const message& what, owned_descriptor along) {
-    if (!lost_) return;
-    outgoing_.push_back({encode(what), std::move(along), 0});
+bool channel::send(const message& what, owned_descriptor along) {
+    if (!lost_) return true;
+    std::string frame = encode(what);
+    if (frame.empty()) return false;
+    outgoing_.push_back({std::move(frame), std::move(along), 0});
     if (!waiting_to_write_) write();
+    return true;
 }
 
 void channel::write() {

@@ -25,8 +25,9 @@ public:
             std::function<void(std::string)> lost);
 
     void start() { read(); }
-    // Sends what it can at once, the rest when the socket takes it. Failures show as `lost`.
-    void send(const message& what, owned_descriptor along = {});
+    // Sends what it can at once, the rest when the socket takes it. Failures show as `lost`. False: the message does not fit
+    // into a frame and is not sent; all else goes on.
+    bool send(const message& what, owned_descriptor along = {});
     void close();
 
 private:

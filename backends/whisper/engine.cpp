@@ -1,7 +1,8 @@
 // Events of the home loop in, actions out. Every entry ends with settle(): hand out jobs, arm the timer, publish numbers.
-// Next file: engine_state.cpp (what the outside is told), then process.cpp.
+// Next files: engine_hear.cpp (what the helper says), engine_state.cpp (what the outside is told), then process.cpp.
 #include <backends/whisper/audio_file.hpp>
 #include <backends/whisper/engine.hpp>
+#include <backends/whisper/utf8.hpp>
 
 #include <boost/asio/post.hpp>
 
@@ -16,13 +17,26 @@ namespace {
 
 constexpr auto look_again = std::chrono::seconds(2);  // For a model or program that is not there yet.
 constexpr auto end_grace = std::chrono::milliseconds(500);
+// The model reads the last 224 tokens of a prompt, and knows no language of a longer name.
+constexpr std::size_t prompt_bytes_max = 8UL << 10;
+constexpr std::size_t language_bytes_max = 64;
 
 supervisor_settings supervision_of(const whisper_settings& s) {
     return {s.start_timeout, s.progress_timeout, s.back_off_first, s.back_off_max};
 }
 
 job_limits limits_of(const whisper_settings& s) {
-    return {std::clamp(s.slots, 1U, 64U), s.queue, s.deadline_per_audio_second, s.deadline_floor};
+    return {std::clamp(s.slots, 1U, 64U), s.queue, s.deadline_per_audio_second, s.deadline_floor,
+            std::max(s.start_timeout - s.progress_timeout, std::chrono::milliseconds(0))};
+}
+
+start_job start_of(std::uint64_t id, const transcription_request& request) {
+    return {id,
+            request.language.substr(0, language_bytes_max),
+            std::string(utf8_tail(request.prompt, prompt_bytes_max)),
+            request.temperature,
+            request.task == task::translate,
+            request.word_times};
 }
 
 std::vector<std::string> arguments_of(const whisper_settings& s) {
@@ -33,7 +47,7 @@ std::vector<std::string> arguments_of(const whisper_settings& s) {
                                     "--threads",
                                     std::to_string(std::min(s.threads, 256U)),
                                     "--audio-seconds-max",
-                                    std::to_string(std::clamp<std::size_t>(s.audio_seconds_max, 1, audio_seconds_most))};
+                                    std::to_string(audio_seconds_max_of(s))};
     if (s.no_context) out.emplace_back("--no-context");
     out.emplace_back("--");
     out.push_back(s.model.string());
@@ -121,7 +135,8 @@ void engine::spawn() {
 
 // The handler may run after stop(): it holds the engine.
 void engine::watch_process() {
-    ended_.emplace(home_, process_->ended_descriptor());
+    // Made once a process: making it again would close the descriptor that process_ owns.
+    if (!ended_) ended_.emplace(home_, process_->ended_descriptor());
     ended_->async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](boost::system::error_code ec) {
         if (!ec && !self->stopped_) self->process_ended();
     });
@@ -138,32 +153,6 @@ void engine::process_ended() {
     channel_.reset();
     say("hearonce-whisper " + *how);
     carry_out(supervisor_.on_ended(clock::now(), "It " + *how + "."));
-    settle();
-}
-
-void engine::hear(message what) {
-    if (const auto* ready = std::get_if<helper_ready>(&what)) {
-        supervisor_.on_ready();
-        say("hearonce-whisper is ready, libwhisper " + ready->library + (ready->multilingual ? "" : ", English only"));
-    } else if (auto* broken = std::get_if<helper_failed>(&what)) {
-        say("hearonce-whisper cannot work: " + broken->reason);
-        carry_out(supervisor_.on_broken(std::move(broken->reason)));
-    } else if (const auto* step = std::get_if<job_step>(&what)) {
-        table_.step(step->id, clock::now(), std::chrono::milliseconds(step->audio_milliseconds));
-    } else if (auto* done = std::get_if<job_done>(&what)) {
-        done->result.backend = settings_.name;
-        table_.end(done->id, clock::now());
-        supervisor_.on_job_ended();
-        finish(done->id, std::move(done->result));
-    } else if (auto* failed = std::get_if<job_failed>(&what)) {
-        table_.end(failed->id, clock::now());
-        supervisor_.on_job_ended();
-        finish(failed->id, error(failed->code, std::move(failed->message), std::move(failed->param)));
-    } else if (const auto* cancelled = std::get_if<job_cancelled>(&what)) {
-        table_.end(cancelled->id, clock::now());
-        supervisor_.on_job_ended();
-        finish(cancelled->id, error(errc::cancelled));
-    }
     settle();
 }
 
@@ -184,9 +173,10 @@ void engine::run(std::uint64_t id) {
         table_.end(id, clock::now());
         return finish(id, error(errc::overloaded).with_retry_after(table_.retry_after()));
     }
-    channel_->send(start_job{id, work.request.language, work.request.prompt, work.request.temperature, work.request.task == task::translate,
-                             work.request.word_times},
-                   std::move(audio));
+    if (!channel_->send(start_of(id, work.request), std::move(audio))) {
+        table_.end(id, clock::now());
+        finish(id, error(errc::internal_error));
+    }
 }
 
 void engine::finish(std::uint64_t id, result<transcript> outcome) {

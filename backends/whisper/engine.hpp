@@ -65,6 +65,8 @@ private:
     void watch_process();
     void process_ended();
     void hear(message what);
+    bool take_in(message& what);
+    bool end(std::uint64_t id, result<transcript> outcome);
     void pump();
     void run(std::uint64_t id);
     void finish(std::uint64_t id, result<transcript> outcome);

@@ -23,6 +23,7 @@ struct job_limits {
     std::size_t queue = 64;
     double seconds_per_audio_second = 4;
     std::chrono::milliseconds floor{60'000};
+    std::chrono::milliseconds quiet_extra{0};  // How much longer a job may be silent that said it will be.
 };
 
 template <class Clock>
@@ -52,13 +53,15 @@ public:
         return id;
     }
 
-    // The job got a step further; its audio is known to be this long when not zero.
-    void step(id_type id, time_point now, std::chrono::milliseconds audio) {
+    // The job got a step further; its audio is known to be this long when not zero. `quiet`: the next step may take longer,
+    // so this one counts as if it came later. False: no such job runs.
+    bool step(id_type id, time_point now, std::chrono::milliseconds audio, bool quiet = false) {
         const auto found = running_.find(id);
-        if (found == running_.end()) return;
-        found->second.stepped = now;
+        if (found == running_.end()) return false;
+        found->second.stepped = quiet ? now + limits_.quiet_extra : now;
         const auto allowed = std::chrono::duration_cast<typename Clock::duration>(audio * limits_.seconds_per_audio_second);
         found->second.until = std::max(found->second.until, found->second.began + allowed);
+        return true;
     }
 
     enum class place : std::uint8_t { none, waiting, running };
@@ -72,13 +75,14 @@ public:
         return place::running;
     }
 
-    // The helper ended the job: its slot is free.
-    void end(id_type id, time_point now) {
+    // The helper ended the job: its slot is free. False: no such job runs, be it unknown or still waiting.
+    bool end(id_type id, time_point now) {
         const auto found = running_.find(id);
-        if (found == running_.end()) return;
+        if (found == running_.end()) return false;
         const double seconds = std::chrono::duration<double>(now - found->second.began).count();
         usual_seconds_ = usual_seconds_ == 0 ? seconds : usual_seconds_ * 0.8 + seconds * 0.2;
         running_.erase(found);
+        return true;
     }
 
     std::vector<id_type> drop_running() {
@@ -107,6 +111,7 @@ public:
         return at;
     }
 
+    // May lie ahead, when the job that is silent longest said it will be quiet.
     std::optional<time_point> oldest_step() const {
         std::optional<time_point> at;
         for (const auto& [id, run] : running_) {

@@ -83,7 +83,9 @@ json::object message_out(const message& what) {
                        return json::object{{"type", "ready"}, {"library", valid_utf8(m.library)}, {"multilingual", m.multilingual}};
                    },
                    [](const helper_failed& m) { return json::object{{"type", "broken"}, {"reason", valid_utf8(m.reason)}}; },
-                   [](const job_step& m) { return json::object{{"type", "step"}, {"id", m.id}, {"ms", m.audio_milliseconds}}; },
+                   [](const job_step& m) {
+                       return json::object{{"type", "step"}, {"id", m.id}, {"ms", m.audio_milliseconds}, {"quiet", m.quiet}};
+                   },
                    [](const job_done& m) { return json::object{{"type", "done"}, {"id", m.id}, {"result", result_out(m.result)}}; },
                    [](const job_failed& m) {
                        return json::object{{"type", "failed"},
@@ -153,7 +155,7 @@ message message_in(const json::object& from) {
     if (type == "cancel") return cancel_job{id_of(from)};
     if (type == "ready") return helper_ready{text_of(from, "library"), from.at("multilingual").as_bool()};
     if (type == "broken") return helper_failed{text_of(from, "reason")};
-    if (type == "step") return job_step{id_of(from), from.at("ms").to_number<std::int64_t>()};
+    if (type == "step") return job_step{id_of(from), from.at("ms").to_number<std::int64_t>(), from.at("quiet").as_bool()};
     if (type == "done") return job_done{id_of(from), result_in(from.at("result").as_object())};
     if (type == "failed")
         return job_failed{id_of(from), errc_named(text_of(from, "code")), text_of(from, "message"), text_of(from, "param")};

@@ -53,6 +53,7 @@ struct helper_failed {
 struct job_step {
     std::uint64_t id = 0;
     std::int64_t audio_milliseconds = 0;  // Length of the decoded audio; 0 while decoding.
+    bool quiet = false;                   // What comes now cannot tell of its steps and may take long. Always sent at once.
 };
 
 struct job_done {

@@ -53,6 +53,14 @@ std::size_t utf8_whole(std::string_view text) noexcept {
     return text.size();
 }
 
+std::string_view utf8_tail(std::string_view text, std::size_t bytes_max) noexcept {
+    if (text.size() <= bytes_max) return text;
+    text.remove_prefix(text.size() - bytes_max);
+    // A character has three bytes after its first at most; more of them are no text, and cut anywhere.
+    for (int i = 0; i < 3 && !text.empty() && (static_cast<std::uint8_t>(text.front()) & 0xC0) == 0x80; ++i) text.remove_prefix(1);
+    return text;
+}
+
 std::string valid_utf8(std::string_view text) {
     std::string out;
     out.reserve(text.size());

@@ -94,9 +94,13 @@ private:
 
 }  // namespace
 
+std::size_t audio_seconds_max_of(const whisper_settings& settings) {
+    return std::clamp<std::size_t>(settings.audio_seconds_max, 1, audio_seconds_most);
+}
+
 std::chrono::milliseconds time_allowed_for(const whisper_settings& settings, std::optional<std::chrono::milliseconds> audio) {
     using std::chrono::milliseconds;
-    const milliseconds longest = std::chrono::seconds(std::clamp<std::size_t>(settings.audio_seconds_max, 1, audio_seconds_most));
+    const milliseconds longest = std::chrono::seconds(audio_seconds_max_of(settings));
     // The length is the caller's word: it may claim a week, or less than nothing.
     const milliseconds length = std::clamp(audio.value_or(longest), milliseconds(0), longest);
     const auto by_length = std::chrono::duration_cast<milliseconds>(length * settings.deadline_per_audio_second);

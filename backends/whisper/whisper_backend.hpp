@@ -33,8 +33,9 @@ struct whisper_settings {
     double deadline_per_audio_second = 4;                // A job may run this long for each second of audio ...
     std::chrono::milliseconds deadline_floor{60'000};    // ... and always this long.
     std::chrono::milliseconds progress_timeout{20'000};  // Without a step for this long: killed and restarted.
-    std::chrono::milliseconds start_timeout{120'000};    // Time to load the model.
-    std::chrono::milliseconds back_off_first{250};       // Before the first restart; doubled up to back_off_max.
+    // Time to load the model, and for a job to prepare (spectrum, working memory, language): both tell of no steps.
+    std::chrono::milliseconds start_timeout{120'000};
+    std::chrono::milliseconds back_off_first{250};  // Before the first restart; doubled up to back_off_max.
     std::chrono::milliseconds back_off_max{30'000};
     std::size_t audio_seconds_max = 2 * 3600;  // Longer recordings are refused with audio_too_large.
     // Called on the home executor with one line a human can read; may be empty.
@@ -51,6 +52,9 @@ struct whisper_counts {
 // Time a job may spend in the queue, a start of the helper included, beside the time it may run.
 inline constexpr std::chrono::milliseconds queue_allowance = std::chrono::minutes(10);
 inline constexpr std::size_t audio_seconds_most = 86400;  // Of audio_seconds_max: a day.
+
+// The setting within its bounds, 1 s to a day.
+std::size_t audio_seconds_max_of(const whisper_settings& settings);
 
 // What whisper_backend::time_allowed() gives: an outer bound for a recording that is said to be this long. The precise
 // limit of a run counts from its start and by the true length (job_table.hpp); this one must never come before it.

@@ -1,4 +1,5 @@
 // One run of whisper_full_with_state() on a state of its own. Next file: serve.cpp.
+#include <backends/whisper/utf8.hpp>
 #include <backends/whisper/worker/decode.hpp>
 #include <backends/whisper/worker/recognise.hpp>
 #include <backends/whisper/worker/words.hpp>
@@ -61,13 +62,6 @@ std::optional<int> language_id(std::string name) {
         id = whisper_lang_id(name.substr(0, dash).c_str());
     if (id < 0) return std::nullopt;
     return id;
-}
-
-std::string last_part(const std::string& prompt) {
-    if (prompt.size() <= prompt_bytes_max) return prompt;
-    std::size_t from = prompt.size() - prompt_bytes_max;
-    while (from < prompt.size() && (static_cast<unsigned char>(prompt[from]) & 0xC0) == 0x80) ++from;
-    return prompt.substr(from);
 }
 
 double seconds_of(std::int64_t centiseconds) {
@@ -142,11 +136,14 @@ transcript transcript_of(const model& with, const run& now, const start_job& wis
 }
 
 result<transcript> checked_run(const model& with, const std::vector<float>& samples, const start_job& wishes,
-                               const recognise_settings& settings, run& now, int language) {
+                               const recognise_settings& settings, const std::function<void()>& quiet, run& now, int language) {
+    // From here to the first pass of the encoder nothing calls back: the state, the spectrum, the language's detection.
+    quiet();
     state_pointer state(whisper_init_state(with.context.get()));
     if (!state) return error(errc::upstream_error, "The local engine is out of memory.");
+    if (now.cancelled.load()) return error(errc::cancelled);
     now.state = state.get();
-    const std::string prompt = last_part(wishes.prompt);
+    const std::string prompt = std::string(utf8_tail(wishes.prompt, prompt_bytes_max));
 
     whisper_full_params params = whisper_full_default_params(WHISPER_SAMPLING_GREEDY);
     params.n_threads = std::max(settings.threads, 1);
@@ -179,7 +176,8 @@ result<transcript> checked_run(const model& with, const std::vector<float>& samp
 }  // namespace
 
 result<transcript> recognise(const model& with, const std::vector<float>& samples, const start_job& wishes,
-                             const recognise_settings& settings, const std::atomic<bool>& cancelled, const std::function<void()>& step) {
+                             const recognise_settings& settings, const std::atomic<bool>& cancelled, const std::function<void()>& step,
+                             const std::function<void()>& quiet) {
     assert(samples.size() >= samples_min);
     int language = -1;
     if (with.multilingual) {
@@ -191,7 +189,7 @@ result<transcript> recognise(const model& with, const std::vector<float>& sample
     }
     run now{cancelled, step, nullptr, {}, 0};
     try {
-        return checked_run(with, samples, wishes, settings, now, language);
+        return checked_run(with, samples, wishes, settings, quiet, now, language);
     } catch (const std::exception& thrown) {
         return error(errc::upstream_error, std::string("The local engine failed: ") + thrown.what());
     }

@@ -139,11 +139,12 @@ private:
     message run(job& mine) {
         const std::uint64_t id = mine.wishes.id;
         std::atomic<clock::rep> told = 0;
-        const auto step = [&](std::size_t samples) {
+        const auto step = [&](std::size_t samples, bool quiet) {
             const clock::rep now = clock::now().time_since_epoch().count();
             clock::rep last = told.load();
-            if (now - last < clock::duration(step_pause).count() || !told.compare_exchange_strong(last, now)) return;
-            gateway_.send(job_step{id, static_cast<std::int64_t>(samples * 1000 / samples_per_second)});
+            if (!quiet && now - last < clock::duration(step_pause).count()) return;
+            if (!told.compare_exchange_strong(last, now)) return;  // Another thread has just told.
+            gateway_.send(job_step{id, static_cast<std::int64_t>(samples * 1000 / samples_per_second), quiet});
         };
         result<transcript> end = [&]() -> result<transcript> {
             try {
@@ -201,17 +202,17 @@ private:
 }  // namespace
 
 result<transcript> run_job(const model& with, int descriptor, const start_job& wishes, const options& settings,
-                           const std::atomic<bool>& cancelled, const std::function<void(std::size_t)>& step) {
+                           const std::atomic<bool>& cancelled, const step_teller& step) {
     const std::function<bool()> stop = [&] {
-        step(0);
+        step(0, false);
         return cancelled.load(std::memory_order_relaxed);
     };
     const std::size_t samples_max = static_cast<std::size_t>(settings.audio_seconds_max) * samples_per_second;
     auto samples = decode(descriptor, samples_max, stop);
     if (!samples) return samples.error();
-    const std::function<void()> decoded = [&step, count = samples->size()] { step(count); };
-    decoded();
-    return recognise(with, *samples, wishes, {settings.threads, settings.no_context}, cancelled, decoded);
+    const std::function<void()> further = [&step, count = samples->size()] { step(count, false); };
+    const std::function<void()> quiet = [&step, count = samples->size()] { step(count, true); };
+    return recognise(with, *samples, wishes, {settings.threads, settings.no_context}, cancelled, further, quiet);
 }
 
 void serve(const options& wanted) {

@@ -17,8 +17,11 @@ namespace hearonce::whisper {
 // the process ends with 0 when the gateway closed the socket, 1 when it cannot work, 3 when the gateway says nonsense.
 [[noreturn]] void serve(const options& wanted);
 
+// Told where a job is: samples decoded so far, 0 until all are; and whether the next word may take long.
+using step_teller = std::function<void(std::size_t samples, bool quiet)>;
+
 // Decodes and recognises the file at `descriptor`: what a job is, also by hand.
 result<transcript> run_job(const model& with, int descriptor, const start_job& wishes, const options& settings,
-                           const std::atomic<bool>& cancelled, const std::function<void(std::size_t samples)>& step);
+                           const std::atomic<bool>& cancelled, const step_teller& step);
 
 }  // namespace hearonce::whisper

@@ -2,6 +2,10 @@
 #define BOOST_TEST_MODULE whisper_engine
 #include "support.hpp"
 
+#include <backends/whisper/channel.hpp>
+
+#include <sys/socket.h>
+
 #include <csignal>
 #include <limits>
 
@@ -14,7 +18,8 @@ using steady = std::chrono::steady_clock;
 
 struct fixture {
     void script(const std::string& words) { write_file(place / "script", words); }
-    void make(const std::string& words, std::chrono::milliseconds progress = 5s, std::chrono::milliseconds start = 5s) {
+    void make(const std::string& words, std::chrono::milliseconds progress = 5s, std::chrono::milliseconds start = 5s,
+              const std::function<void(whisper_settings&)>& change = {}) {
         script(words);
         whisper_settings s;
         s.name = "mine";
@@ -25,6 +30,7 @@ struct fixture {
         s.back_off_first = 5ms;
         s.back_off_max = 20ms;
         s.log = [this](const std::string& line) { lines += line + "\n"; };
+        if (change) change(s);
         engine = create_whisper_backend(loop.get_executor(), std::move(s));
     }
     std::shared_ptr<call> begin(deadline limit = deadline::after(20s)) {
@@ -83,6 +89,25 @@ BOOST_AUTO_TEST_CASE(the_backend_says_so_through_its_interface) {
     // The rule for upstreams would give 120 s at most.
     BOOST_TEST((engine->time_allowed(20min) == 80min + queue_allowance));
     BOOST_TEST((engine->time_allowed(std::nullopt) == time_allowed_for(s, std::nullopt)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(frames)
+
+BOOST_AUTO_TEST_CASE(a_message_too_large_for_a_frame_is_not_sent_and_the_next_one_is) {
+    std::array<int, 2> ends{};
+    BOOST_REQUIRE_EQUAL(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+    const owned_descriptor theirs(ends[1]);
+    asio::io_context loop{1};
+    const auto ours = std::make_shared<channel>(loop.get_executor(), owned_descriptor(ends[0]), [](message) {}, [](std::string) {});
+    BOOST_TEST(!ours->send(start_job{1, {}, std::string(frame_bytes_max, 'p')}));
+    BOOST_TEST(ours->send(cancel_job{2}));
+    std::array<char, 1024> room{};
+    const ssize_t n = ::read(theirs.get(), room.data(), room.size());
+    BOOST_REQUIRE(n > 0);
+    BOOST_TEST((std::string(room.data(), static_cast<std::size_t>(n)) == encode(cancel_job{2})));
+    ours->close();
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -162,12 +187,96 @@ BOOST_AUTO_TEST_CASE(a_result_that_crosses_the_cancel_is_dropped) {
     BOOST_TEST(next->outcome->has_value());
 }
 
-BOOST_AUTO_TEST_CASE(results_of_jobs_nobody_knows_are_ignored) {
-    make("ready job done-other step done");
+// Ids are counted from 1: `next` names the job that waits behind the running one.
+BOOST_AUTO_TEST_CASE(word_of_a_job_that_does_not_run_ends_the_helper_and_loses_nobody_who_waits) {
+    for (const std::string& words :
+         {"done-other", "next done", "next failed", "next cancelled", "next step", "next next step", "start", "cancel-me"}) {
+        BOOST_TEST_INFO_SCOPE(words);
+        make("ready job " + words + " hang");
+        const int first_pid = engine->helper_pid();
+        const auto running = begin();
+        const auto waiting = begin();
+        run_until(loop, [&] { return engine->counts().running == 1; });
+        script("ready job done");
+        BOOST_TEST((end_of(running).code() == errc::upstream_error));
+        run_until(loop, [&] { return waiting->over(); });
+        BOOST_TEST(waiting->outcome->has_value());
+        BOOST_TEST(engine->counts().restarts == 1U);
+        BOOST_TEST(engine->counts().running == 0U);
+        BOOST_TEST(engine->counts().waiting == 0U);
+        BOOST_TEST(engine->helper_pid() != first_pid);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_job_is_over_once) {
+    make("ready job done done hang");
     const auto mine = begin();
     run_until(loop, [&] { return mine->over(); });
     BOOST_TEST(mine->outcome->has_value());
-    BOOST_TEST(engine->counts().running == 0U);
+    script("ready job done");
+    run_until(loop, [&] { return engine->counts().restarts == 1; });
+}
+
+BOOST_AUTO_TEST_CASE(word_of_a_job_before_any_was_given_ends_the_helper) {
+    make("step hang");
+    run_until(loop, [&] { return lines.find("signal 9") != std::string::npos; });
+    script("ready job done");
+    const auto mine = begin();
+    run_until(loop, [&] { return mine->over(); });
+    BOOST_TEST(mine->outcome->has_value());
+    BOOST_TEST(engine->counts().restarts >= 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_job_given_up_unasked_is_the_engines_failure) {
+    make("ready job cancelled job done");
+    const error why = end_of(begin());
+    BOOST_TEST((why.code() == errc::upstream_error));
+    const auto next = begin();
+    run_until(loop, [&] { return next->over(); });
+    BOOST_TEST(next->outcome->has_value());
+    BOOST_TEST(engine->counts().restarts == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_length_beyond_the_longest_recording_buys_no_time) {
+    make("ready job week age hang", 30s, 5s, [](whisper_settings& s) {
+        s.deadline_floor = 20ms;
+        s.deadline_per_audio_second = 0.1;
+        s.audio_seconds_max = 2;
+    });
+    const auto began = steady::now();
+    // A week would be 17 hours.
+    BOOST_TEST((end_of(begin()).code() == errc::upstream_timeout));
+    BOOST_TEST((steady::now() - began >= 200ms));
+    BOOST_TEST((steady::now() - began < 15s));
+}
+
+BOOST_AUTO_TEST_CASE(a_length_beyond_the_longest_recording_is_not_passed_on) {
+    make("ready job long-done");
+    const auto mine = begin();
+    run_until(loop, [&] { return mine->over(); });
+    BOOST_TEST(transcript_in(*mine).duration_seconds == 7200);
+}
+
+BOOST_AUTO_TEST_CASE(a_quiet_step_buys_the_time_of_a_start_and_the_next_step_ends_that) {
+    make("ready job quiet hang", 100ms, 700ms);
+    auto began = steady::now();
+    BOOST_TEST((end_of(begin()).code() == errc::upstream_error));
+    BOOST_TEST((steady::now() - began >= 700ms));
+    make("ready job quiet step hang", 100ms, 20s);
+    began = steady::now();
+    BOOST_TEST((end_of(begin()).code() == errc::upstream_error));
+    BOOST_TEST((steady::now() - began < 10s));
+}
+
+BOOST_AUTO_TEST_CASE(a_huge_prompt_and_language_are_cut_before_they_are_sent) {
+    make("ready job bounded done");
+    transcription_request request;
+    request.prompt = std::string(frame_bytes_max + 1, 'p');
+    request.language = std::string(100'000, 'l');
+    const auto mine = test::begin(loop, *engine, recording_of("bytes"), request);
+    run_until(loop, [&] { return mine->over(); });
+    BOOST_TEST(mine->outcome->has_value());
+    BOOST_TEST(engine->counts().restarts == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(one_that_says_it_cannot_work_is_believed_and_tried_again_later) {

@@ -125,6 +125,41 @@ BOOST_AUTO_TEST_CASE(the_job_that_is_silent_longest_counts) {
     BOOST_TEST((t.oldest_step() == at(60)));
 }
 
+BOOST_AUTO_TEST_CASE(a_job_that_says_it_will_be_quiet_counts_as_later_until_its_next_step) {
+    table t(job_limits{2, 2, 4, 1000ms, 500ms});
+    t.add(1, "a");
+    t.take(at(0));
+    BOOST_TEST(t.step(1, at(10), 0ms, true));
+    BOOST_TEST((t.oldest_step() == at(510)));
+    // Another one is watched as before.
+    t.add(2, "a");
+    t.take(at(20));
+    BOOST_TEST((t.oldest_step() == at(20)));
+    t.end(2, at(25));
+    BOOST_TEST(t.step(1, at(30), 0ms));
+    BOOST_TEST((t.oldest_step() == at(30)));
+    // Its own time goes on.
+    BOOST_TEST((t.next_overdue() == at(1000)));
+}
+
+BOOST_AUTO_TEST_CASE(word_of_a_job_that_does_not_run_is_known_for_what_it_is) {
+    table t = with(1, 2);
+    t.add(1, "a");
+    t.add(2, "a");
+    BOOST_TEST(!t.step(1, at(0), 0ms));  // Waits.
+    BOOST_TEST(!t.end(1, at(0)));
+    t.take(at(0));
+    BOOST_TEST(t.step(1, at(1), 0ms));
+    BOOST_TEST(!t.step(2, at(1), 0ms));
+    BOOST_TEST(!t.end(2, at(1)));
+    BOOST_TEST(!t.end(3, at(1)));
+    t.leave(1);
+    BOOST_TEST(t.step(1, at(2), 0ms));  // Told to stop, and not there yet.
+    BOOST_TEST(t.end(1, at(2)));
+    BOOST_TEST(!t.end(1, at(2)));
+    BOOST_TEST((t.take(at(2)) == 2U));
+}
+
 BOOST_AUTO_TEST_CASE(all_of_a_kind_can_be_dropped) {
     table t = with(2, 5);
     for (std::uint64_t id = 1; id <= 4; ++id) t.add(id, "a");

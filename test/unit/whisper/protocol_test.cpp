@@ -112,6 +112,8 @@ BOOST_AUTO_TEST_CASE(the_small_ones_come_back_as_they_were) {
     BOOST_TEST(there_and_back(helper_ready{"1.9.5", true}).multilingual);
     BOOST_TEST(there_and_back(helper_failed{"why"}).reason == "why");
     BOOST_TEST(there_and_back(job_step{5, 45'000}).audio_milliseconds == 45'000);
+    BOOST_TEST(!there_and_back(job_step{5, 45'000}).quiet);
+    BOOST_TEST(there_and_back(job_step{5, 45'000, true}).quiet);
 }
 
 BOOST_AUTO_TEST_CASE(only_known_failures_keep_their_kind) {
@@ -255,6 +257,19 @@ BOOST_AUTO_TEST_CASE(each_maximal_invalid_piece_becomes_one_mark) {
     BOOST_TEST(valid_utf8("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41") == marks(4) + "A");
     BOOST_TEST(valid_utf8("x\xE2\x82") == "x" + mark);
     BOOST_TEST(valid_utf8("\xE2\x82\xAC") == "\xE2\x82\xAC");
+}
+
+BOOST_AUTO_TEST_CASE(a_tail_begins_with_a_whole_character) {
+    BOOST_TEST(utf8_tail("abc", 4) == "abc");
+    BOOST_TEST(utf8_tail("abc", 3) == "abc");
+    BOOST_TEST(utf8_tail("abc", 2) == "bc");
+    BOOST_TEST(utf8_tail("abc", 0).empty());
+    const std::string_view smile = "a\xF0\x9F\x98\x80";
+    BOOST_TEST(utf8_tail(smile, 5) == smile);
+    BOOST_TEST(utf8_tail(smile, 4) == smile.substr(1));
+    for (const std::size_t cut : {3U, 2U, 1U}) BOOST_TEST(utf8_tail(smile, cut).empty());
+    // What is no text keeps its length, give or take a character.
+    BOOST_TEST(utf8_tail(std::string(100, '\x80'), 50).size() == 47U);
 }
 
 BOOST_AUTO_TEST_CASE(an_unfinished_end_is_found) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -37,6 +38,12 @@ message listen() {
     return decode(payload).value();
 }
 
+job_done long_result(std::uint64_t id) {
+    job_done out{id, {}};
+    out.result.duration_seconds = 1e9;
+    return out;
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -44,21 +51,40 @@ int main(int, char** argv) {
     std::ifstream script(argv[0]);
     std::string word;
     std::uint64_t id = 0;
+    start_job work;
     while (script >> word) {
         if (word == "ready")
             say(encode(helper_ready{"scripted", true}));
         else if (word == "broken")
             say(encode(helper_failed{"scripted trouble"}));
         else if (word == "job")
-            id = std::get<start_job>(listen()).id;
+            id = (work = std::get<start_job>(listen())).id;
         else if (word == "cancel")
             id = std::get<cancel_job>(listen()).id;
         else if (word == "step")
             say(encode(job_step{id, 1000}));
+        else if (word == "quiet")
+            say(encode(job_step{id, 1000, true}));
+        else if (word == "week")
+            say(encode(job_step{id, 604'800'000}));
+        else if (word == "age")
+            say(encode(job_step{id, std::numeric_limits<std::int64_t>::min()}));
+        else if (word == "bounded" && (work.prompt.size() > 8192 || work.prompt.empty() || work.language.size() > 64))
+            std::_Exit(6);
+        else if (word == "bounded")
+            continue;
+        else if (word == "next")
+            ++id;  // The job after the one that runs.
         else if (word == "done")
             say(encode(job_done{id, {}}));
         else if (word == "done-other")
             say(encode(job_done{id + 1000, {}}));
+        else if (word == "long-done")
+            say(encode(long_result(id)));
+        else if (word == "start")
+            say(encode(work));
+        else if (word == "cancel-me")
+            say(encode(cancel_job{id}));
         else if (word == "failed")
             say(encode(job_failed{id, hearonce::errc::invalid_api_key, "scripted", ""}));
         else if (word == "cancelled")
