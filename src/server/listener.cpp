@@ -26,6 +26,9 @@ namespace {
 constexpr std::chrono::milliseconds descriptor_pause(50);
 constexpr std::chrono::seconds descriptor_say_again(10);
 
+// After so many the loop's own connections have their turn.
+constexpr int accepts_in_a_row_max = 64;
+
 bool lacks_descriptors(const error_code& failed) noexcept {
     return failed == asio::error::no_descriptors || failed.value() == ENFILE || failed == asio::error::no_buffer_space ||
            failed == asio::error::no_memory;
@@ -48,7 +51,7 @@ listener::listener(std::shared_ptr<shared_state> shared, std::vector<std::shared
     : shared_(std::move(shared)), loops_(std::move(loops)), pause_(loops_.front()->context()) {}
 
 void listener::open(const tcp::endpoint& address) {
-    auto& one = doors_.emplace_back(door{tcp::acceptor(loops_.front()->context()), address});
+    auto& one = doors_.emplace_back(door{tcp::acceptor(loops_.front()->context()), address, false});
     error_code failed;
     one.acceptor.open(address.protocol(), failed);
     // Lets a new process listen while old connections linger in the kernel; on Linux it does not let two listen at a time.
@@ -73,22 +76,24 @@ void listener::start() {
 }
 
 void listener::wait(door& one) {
-    if (closed_) return;
+    if (closed_ || std::exchange(one.waiting, true)) return;
     one.acceptor.async_wait(tcp::acceptor::wait_read, [self = shared_from_this(), &one](error_code) {
+        one.waiting = false;
         if (!self->closed_) self->ready(one);
     });
 }
 
 void listener::ready(door& one) {
     switch (empty_queue(one)) {
-        case outcome::emptied: return wait(one);
+        case outcome::emptied:
+        case outcome::more: return wait(one);
         case outcome::full: return;  // room_again() goes on.
         case outcome::no_descriptors: return pause_for_descriptors();
     }
 }
 
 listener::outcome listener::empty_queue(door& one) {
-    for (;;) {
+    for (int accepted = 0; accepted < accepts_in_a_row_max;) {
         if (full_ || pausing_) return full_ ? outcome::full : outcome::no_descriptors;
         if (!finishing_ && shared_->open >= shared_->how.connections_max) {
             if (!somebody_waits(one.acceptor)) return outcome::emptied;
@@ -107,21 +112,21 @@ listener::outcome listener::empty_queue(door& one) {
         one.acceptor.accept(socket, peer, failed);
         if (!failed) {
             next_ = (next_ + 1) % loops_.size();
-            hand_over(std::move(socket), std::move(peer), to);
+            hand_over(std::move(socket), peer, to);
+            ++accepted;
             continue;
         }
         if (failed == asio::error::would_block || failed == asio::error::try_again) return outcome::emptied;
         if (lacks_descriptors(failed)) return outcome::no_descriptors;
         // Whoever was next has left already (accept(2): errors of the new connection are told here).
     }
+    return outcome::more;
 }
 
-void listener::hand_over(tcp::socket socket, tcp::endpoint peer, loop& to) {
+void listener::hand_over(tcp::socket socket, const tcp::endpoint& peer, loop& to) {
     shared_->open.fetch_add(1);
     shared_->accepted.fetch_add(1, std::memory_order_relaxed);
-    auto serve = [home = to.shared_from_this(), socket = std::move(socket), peer = std::move(peer)]() mutable {
-        home->serve(std::move(socket), std::move(peer));
-    };
+    auto serve = [home = to.shared_from_this(), socket = std::move(socket), peer]() mutable { home->serve(std::move(socket), peer); };
     asio::post(to.context(), std::move(serve));
 }
 
@@ -151,7 +156,10 @@ void listener::finish() {
     if (closed_) return;
     full_ = pausing_ = false;
     finishing_ = true;  // They get a refusal, which needs little; the limit is for those who stay.
-    for (auto& one : doors_) empty_queue(one);
+    for (auto& one : doors_) {
+        while (empty_queue(one) == outcome::more) {
+        }
+    }
     close();
 }
 

@@ -37,14 +37,15 @@ private:
     struct door {
         boost::asio::ip::tcp::acceptor acceptor;
         boost::asio::ip::tcp::endpoint address;
+        bool waiting;  // A wait is pending; a second one would never go away again.
     };
-    enum class outcome { emptied, full, no_descriptors };
+    enum class outcome { emptied, more, full, no_descriptors };
 
     void wait(door& one);
     void ready(door& one);
-    // Accepts until nobody is left in the queue or something forbids it.
+    // Accepts until nobody is left in the queue, the turn is over or something forbids it.
     outcome empty_queue(door& one);
-    void hand_over(boost::asio::ip::tcp::socket socket, boost::asio::ip::tcp::endpoint peer, loop& to);
+    void hand_over(boost::asio::ip::tcp::socket socket, const boost::asio::ip::tcp::endpoint& peer, loop& to);
     void pause_for_descriptors();
 
     std::shared_ptr<shared_state> shared_;

@@ -43,7 +43,7 @@ loop::loop(boost::asio::io_context& context, std::shared_ptr<shared_state> share
       tick_every_(tick_for(shared_->how)),
       random_(std::random_device{}()) {}
 
-void loop::serve(boost::asio::ip::tcp::socket socket, boost::asio::ip::tcp::endpoint peer) {
+void loop::serve(boost::asio::ip::tcp::socket socket, const boost::asio::ip::tcp::endpoint& peer) {
     ssl_session session;
     if (shared_->tls) {
         session = shared_->tls->open(socket.native_handle());
@@ -52,7 +52,7 @@ void loop::serve(boost::asio::ip::tcp::socket socket, boost::asio::ip::tcp::endp
             return;
         }
     }
-    auto one = std::make_shared<connection>(shared_from_this(), transport(std::move(socket), std::move(session)), std::move(peer));
+    auto one = std::make_shared<connection>(shared_from_this(), transport(std::move(socket), std::move(session)), peer);
     one->start();
 }
 

@@ -67,7 +67,7 @@ public:
     block_pool& blocks() noexcept { return blocks_; }
 
     // Serves a socket that shared_state::open already counts.
-    void serve(boost::asio::ip::tcp::socket socket, boost::asio::ip::tcp::endpoint peer);
+    void serve(boost::asio::ip::tcp::socket socket, const boost::asio::ip::tcp::endpoint& peer);
     // From here on no new request is served, and idle connections end.
     void begin_drain();
     // Closes every connection and cancels their handlers.

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -53,6 +54,67 @@ BOOST_AUTO_TEST_CASE(a_port_in_use_is_an_error_that_names_it) {
     raw_client client(server.port());
     client.send(get);
     BOOST_TEST(client.answer().status == 200);
+}
+
+// A loop that the test turns by hand, so that it can count what happens in a turn.
+struct server_by_hand {
+    explicit server_by_hand(server::settings how) : one(std::move(how), loops, echo) { one.start(); }
+    ~server_by_hand() {
+        one.drain(0ms, {});
+        context.run_for(10s);
+        BOOST_TEST(context.stopped());
+    }
+    std::uint16_t port(std::size_t door = 0) const { return one.local_endpoints().at(door).port(); }
+    // Turns the loop until nothing is ready; how many handlers that took.
+    std::size_t settle() {
+        std::size_t all = 0;
+        for (std::size_t some = 1; some != 0; all += some) some = context.poll();
+        return all;
+    }
+
+    boost::asio::io_context context{1};
+    std::vector<boost::asio::io_context*> loops{&context};
+    server::server one;
+};
+
+BOOST_AUTO_TEST_CASE(each_address_is_awaited_once) {
+    auto how = with_connections(1);
+    how.listen.push_back(how.listen.front());
+    server_by_hand server(how);
+    server.settle();
+    // What somebody at the second address costs in handlers.
+    auto cost = [&] {
+        raw_client client(server.port(1));
+        auto handlers = server.settle();
+        client.close();
+        return handlers + server.settle();
+    };
+    const auto first = cost();
+    for (int round = 0; round < 20; ++round) {
+        raw_client one(server.port());
+        server.settle();
+        raw_client waiting(server.port());
+        server.settle();
+        one.close();  // Room again.
+        server.settle();
+        waiting.close();
+        server.settle();
+    }
+    BOOST_TEST(server.one.connections() == 0U);
+    BOOST_TEST(cost() <= first + 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_queue_is_emptied_in_several_turns) {
+    server_by_hand server(on_loopback());
+    server.settle();
+    std::vector<std::unique_ptr<raw_client>> clients;
+    for (int i = 0; i < 150; ++i) clients.push_back(std::make_unique<raw_client>(server.port()));
+    std::uint64_t most = 0;
+    for (std::uint64_t before = 0; server.context.poll_one() != 0; before = server.one.accepted_total())
+        most = std::max(most, server.one.accepted_total() - before);
+    server.settle();
+    BOOST_TEST(server.one.accepted_total() == 150U);
+    BOOST_TEST(most == 64U);
 }
 
 BOOST_AUTO_TEST_CASE(an_address_of_somebody_else_is_an_error) {
