@@ -3,6 +3,7 @@
 // Next file: connection_exchange.cpp.
 #include <server/connection.hpp>
 
+#include <http/identity.hpp>
 #include <observe/log.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -17,13 +18,26 @@ namespace hearonce::server {
 namespace asio = boost::asio;
 using std::chrono::steady_clock;
 
-connection::connection(std::shared_ptr<loop> home, transport wire, asio::ip::tcp::endpoint peer)
+namespace {
+
+bool is_loopback(const asio::ip::address& peer) {
+    if (!peer.is_v6() || !peer.to_v6().is_v4_mapped()) return peer.is_loopback();
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, peer.to_v6()).is_loopback();
+}
+
+}  // namespace
+
+connection::connection(std::shared_ptr<loop> home, transport wire, const asio::ip::tcp::endpoint& peer)
     : loop_(std::move(home)),
       how_(loop_->shared().how),
       wire_(std::move(wire)),
-      peer_(std::move(peer)),
       input_(loop_->blocks()),
       scan_({how_.head_bytes_max, how_.headers_max, how_.target_bytes_max}) {
+    // Also a head that is refused before it has been read is of this peer.
+    head_.peer = peer.address();
+    head_.peer_port = peer.port();
+    head_.loopback = is_loopback(head_.peer);
+    head_.tls = wire_.tls();
     loop_->add(*this);
 }
 
@@ -123,6 +137,7 @@ connection::next connection::head_step() {
         stage_ = stage::head;
         body_done_ = false;  // Until the head has said what follows it, anything may.
         late_ = loop_->shared().draining;
+        head_.began = steady_clock::now();  // Until it is complete, for a refusal.
     }
     switch (scan_.resume(input_.bytes())) {
         case head_scan::state::more: return next::end;
@@ -135,14 +150,8 @@ connection::next connection::head_step() {
 connection::next connection::take_head(std::size_t bytes) {
     auto parsed = parser_.parse_head(input_.bytes().substr(0, bytes), head_);
     head_.began = steady_clock::now();
-    head_.peer = peer_.address();
-    head_.peer_port = peer_.port();
-    head_.loopback =
-        peer_.address().is_loopback() || (peer_.address().is_v6() && peer_.address().to_v6().is_v4_mapped() &&
-                                          asio::ip::make_address_v4(asio::ip::v4_mapped, peer_.address().to_v6()).is_loopback());
-    head_.tls = wire_.tls();
-    auto callers = request_id_of(head_);
-    head_.request_id = callers ? std::string(*callers) : loop_->make_request_id();
+    auto callers = http::request_id_of(head_);
+    head_.request_id = callers ? std::move(*callers) : loop_->make_request_id();
     if (parsed.has_error()) return refused(parsed.error());
     input_.consume(bytes);
     keep_alive_ = wants_keep_alive(head_);
@@ -218,23 +227,6 @@ asio::awaitable<void> connection::end() {
         if (linger_ || !input_.empty()) co_await linger();
     }
     wire_.close();
-}
-
-asio::awaitable<void> connection::linger() {
-    input_.clear();
-    auto whole = steady_clock::now() + how_.linger_timeout;
-    for (std::uint64_t dropped = 0; dropped < how_.linger_bytes_max;) {
-        auto step = wire_.read_raw(input_.prepare());
-        if (step.is == transport::io::kind::done) {
-            dropped += step.bytes;
-            continue;
-        }
-        if (step.is != transport::io::kind::read_later) break;
-        input_.park();
-        auto limit = std::min(whole, steady_clock::now() + how_.linger_stall_timeout);
-        co_await wait_for(step.is, limit);
-        if (expired_ || closed_) break;
-    }
 }
 
 }  // namespace hearonce::server

@@ -27,7 +27,7 @@ namespace hearonce::server {
 // Lives on one loop. Kept alive by its own session coroutine; the loop's list knows it but does not own it.
 class connection final : public http::exchange, public loop_member {
 public:
-    connection(std::shared_ptr<loop> home, transport wire, boost::asio::ip::tcp::endpoint peer);
+    connection(std::shared_ptr<loop> home, transport wire, const boost::asio::ip::tcp::endpoint& peer);
     ~connection() override;
 
     void start();
@@ -75,7 +75,6 @@ private:
     void say_failed(std::exception_ptr failure) const;
     boost::asio::awaitable<void> refuse();
     boost::asio::awaitable<void> end();
-    boost::asio::awaitable<void> linger();
 
     // connection_exchange.cpp
     result<bool> body_step(std::span<const std::byte>& piece);
@@ -90,6 +89,8 @@ private:
     boost::asio::awaitable<received> receive(time_point limit);
     // Sends out_, then body_, then tail_. broken_ tells whether that worked.
     boost::asio::awaitable<void> flush();
+    // Reads and drops what still comes after the last answer.
+    boost::asio::awaitable<void> linger();
     void join_small_pieces();
     boost::asio::awaitable<void> wait_for(transport::io::kind what, time_point limit);
     bool turn_is_over() noexcept;
@@ -102,7 +103,6 @@ private:
     std::shared_ptr<loop> loop_;
     const settings& how_;
     transport wire_;
-    boost::asio::ip::tcp::endpoint peer_;
     input input_;
     head_scan scan_;
     request_parser parser_;

@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -83,7 +84,9 @@ asio::awaitable<void> connection::wait_for(kind what, time_point limit) {
     limit_ = never;
 }
 
-bool connection::turn_is_over() noexcept { return ++steps_in_a_row_ > steps_in_a_row_max; }
+bool connection::turn_is_over() noexcept {
+    return ++steps_in_a_row_ > steps_in_a_row_max;
+}
 
 asio::awaitable<void> connection::give_way() {
     steps_in_a_row_ = 0;
@@ -150,6 +153,29 @@ asio::awaitable<void> connection::flush() {
     body_.reset();
     piece_.clear();
     tail_ = {};
+}
+
+asio::awaitable<void> connection::linger() {
+    input_.clear();
+    auto now = std::chrono::steady_clock::now;
+    auto whole = now() + how_.linger_timeout;
+    for (std::uint64_t dropped = 0; dropped < how_.linger_bytes_max;) {
+        auto step = wire_.read_raw(input_.prepare());
+        if (step.is == kind::done) {
+            dropped += step.bytes;
+            if (!turn_is_over()) continue;
+            // Who sends without a pause never comes to the wait below, which has its own limit.
+            if (closed_ || now() >= whole) break;
+            co_await give_way();
+            continue;
+        }
+        if (step.is != kind::read_later) break;
+        input_.park();
+        steps_in_a_row_ = 0;
+        auto limit = std::min(whole, now() + how_.linger_stall_timeout);
+        co_await wait_for(step.is, limit);
+        if (expired_ || closed_) break;
+    }
 }
 
 void connection::expire(time_point now) {

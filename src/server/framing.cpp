@@ -178,14 +178,4 @@ expectation expectation_of(const http::request_head& head) noexcept {
     return head.count("expect") == 1 && equal_any_case(*value, "100-continue") ? expectation::go_on : expectation::unknown;
 }
 
-std::optional<std::string_view> request_id_of(const http::request_head& head) noexcept {
-    for (std::string_view name : {"x-request-id", "x-bolo-request-id"}) {
-        auto value = head.find(name);
-        if (!value || value->empty()) continue;
-        bool printable = std::ranges::all_of(*value, [](char c) { return c >= 0x20 && c < 0x7f; });
-        if (printable && value->size() <= request_id_bytes_max) return value;
-    }
-    return std::nullopt;
-}
-
 }  // namespace hearonce::server

@@ -1,7 +1,7 @@
 // The framing checks: which heads are let in, before anyone acts on them. Two readers of one byte stream (a proxy and this
 // gateway) must never see different requests in it, so everything ambiguous is refused (RFC 9112 sections 2.2, 3, 5, 6, 11.2).
 //
-// Holds: head_limits, head_scan, read_target(), check_framing(), wants_keep_alive(), expectation_of(), request_id_of().
+// Holds: head_limits, head_scan, read_target(), check_framing(), wants_keep_alive(), expectation_of().
 // Pure. Next file: request_parser.hpp.
 #pragma once
 
@@ -62,9 +62,5 @@ bool wants_keep_alive(const http::request_head& head) noexcept;
 enum class expectation : std::uint8_t { none, go_on, unknown };
 // What `Expect` asks; HTTP/1.0 asks nothing (RFC 9110 section 10.1.1).
 expectation expectation_of(const http::request_head& head) noexcept;
-
-inline constexpr std::size_t request_id_bytes_max = 128;
-// The caller's own request id if it can be logged and echoed as it is: 1..128 printable ASCII characters.
-std::optional<std::string_view> request_id_of(const http::request_head& head) noexcept;
 
 }  // namespace hearonce::server

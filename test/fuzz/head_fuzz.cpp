@@ -1,5 +1,6 @@
 // Heads and chunked bodies from anybody: no crash, and how the bytes are cut changes nothing. The first byte says where to cut,
 // the rest is what a caller sends.
+#include <http/identity.hpp>
 #include <server/framing.hpp>
 #include <server/request_parser.hpp>
 
@@ -77,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(head.headers.size() <= limits.headers_max);
     wants_keep_alive(head);
     expectation_of(head);
-    require(request_id_of(head).value_or("").size() <= request_id_bytes_max);
+    require(http::request_id_of(head).value_or("").size() <= http::request_id_bytes_max);
     if (!head.chunked) return 0;
 
     auto body = bytes.substr(whole.size());

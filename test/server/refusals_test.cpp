@@ -294,6 +294,27 @@ BOOST_AUTO_TEST_CASE(draining_a_refused_upload_is_bounded) {
     BOOST_TEST(server.has_connections(0));
 }
 
+BOOST_AUTO_TEST_CASE(an_upload_that_never_pauses_is_dropped_until_its_time_is_over) {
+    auto how = hasty();
+    how.linger_bytes_max = std::uint64_t(1) << 50;
+    how.linger_timeout = milliseconds(200);
+    running_server server(refuse, how);
+    raw_client client(server.port());
+    client.send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 999999999999999\r\n\r\n");
+    BOOST_TEST(client.answer().status == 413);
+    std::jthread sender([&](std::stop_token stop) {
+        const std::string block(1024 * 1024, 'x');
+        while (!stop.stop_requested() && client.send(block)) {
+        }
+    });
+    // The one loop has time for others meanwhile.
+    raw_client other(server.port());
+    other.send("\x01");
+    BOOST_TEST(other.answer().status == 400);
+    other.close();
+    BOOST_TEST(server.has_connections(0));
+}
+
 BOOST_AUTO_TEST_CASE(broken_chunks_can_be_answered_and_end_the_connection) {
     running_server server(echo);
     for (std::string body : {std::string("x\r\n0\r\n\r\n"), std::string("5\r\nhelloXX\r\n"), "1;" + std::string(40000, 'e')}) {
@@ -349,6 +370,50 @@ BOOST_AUTO_TEST_CASE(refusals_can_be_rendered_by_somebody_else) {
     std::lock_guard hold(guard);
     BOOST_TEST(rendered == (std::vector<std::string>{"invalid_http  -", "invalid_http /a o", "internal_error /b o"}),
                boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_knows_who_is_refused_and_since_when) {
+    using clock = std::chrono::steady_clock;
+    struct refused {
+        int status;
+        std::uint16_t port;
+        bool loopback;
+        clock::time_point began;
+    };
+    std::mutex guard;
+    std::vector<refused> seen;
+    auto refusals = [&](const error& why, const http::request_head& head) {
+        std::lock_guard hold(guard);
+        seen.push_back(
+            {why.status(), head.peer_port, head.loopback && head.peer == boost::asio::ip::make_address("127.0.0.1"), head.began});
+        return text_answer("no", why.status());
+    };
+    auto how = hasty();
+    how.idle_timeout = milliseconds(10'000);
+    running_server server(echo, how, 1, refusals);
+    for (std::string wrong : {std::string("GET / HTTP/1.1\nHost: h\n\n"), std::string("GE"),
+                              "GET /" + std::string(how.target_bytes_max, 'a') + " HTTP/1.1\r\n"}) {
+        for (std::string before : {"", "GET / HTTP/1.1\r\nHost: h\r\n\r\n"}) {
+            raw_client client(server.port());
+            if (!before.empty()) {
+                client.send(before);
+                BOOST_TEST(client.answer().status == 200);
+            }
+            const auto earliest = clock::now();
+            client.send(wrong);
+            const auto status = client.answer().status;
+            const auto latest = clock::now();
+            std::lock_guard hold(guard);
+            BOOST_REQUIRE(!seen.empty());
+            BOOST_TEST(seen.back().status == status);
+            BOOST_TEST(seen.back().port == client.port());
+            BOOST_TEST(seen.back().loopback);
+            BOOST_TEST((seen.back().began >= earliest && seen.back().began <= latest));
+        }
+    }
+    std::vector<int> statuses;
+    for (const auto& one : seen) statuses.push_back(one.status);
+    BOOST_TEST(statuses == (std::vector<int>{400, 400, 408, 408, 431, 431}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_flood_of_pipelined_requests_gives_way) {

@@ -64,6 +64,13 @@ public:
     raw_client& operator=(const raw_client&) = delete;
 
     int descriptor() const noexcept { return socket_; }
+    // Its own, which the server sees as the peer's.
+    std::uint16_t port() const noexcept {
+        sockaddr_in own{};
+        socklen_t size = sizeof own;
+        if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&own), &size) != 0) return 0;
+        return ntohs(own.sin_port);
+    }
 
     // False: the connection is broken.
     bool send(std::string_view bytes) {

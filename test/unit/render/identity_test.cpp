@@ -174,6 +174,9 @@ BOOST_AUTO_TEST_CASE(request_id_is_a_label) {
     BOOST_TEST(id({{"X-Request-Id", std::string(128, 'r')}}) == std::string(128, 'r'));
     BOOST_TEST(id({{"X-Request-Id", std::string(129, 'r')}}) == "(made)");
     BOOST_TEST(id({{"X-Request-Id", "a\x1b[31m"}}) == "(made)");
+    BOOST_TEST(id({{"X-Request-Id", "a\tb"}}) == "(made)");
+    BOOST_TEST(id({{"X-Request-Id", std::string(127, 'r')}}) == std::string(127, 'r'));
+    BOOST_TEST(id({{"X-Bolo-Request-Id", "two"}, {"X-Request-Id", "one"}}) == "one");
     BOOST_TEST(id({{"X-Request-Id", "caf\xc3\xa9"}}) == "(made)");
     BOOST_TEST(id({{"X-Request-Id", std::string(129, 'r')}, {"X-Bolo-Request-Id", "good"}}) == "good");
 }
