@@ -63,13 +63,17 @@ inline void write_file(const std::filesystem::path& file, std::string_view bytes
     BOOST_REQUIRE(out.good());
 }
 
-// In memory, in three pieces, as an upload arrives.
+// In memory, in pieces, as an upload arrives; the second of them is empty.
 class bytes_in_memory final : public stored_bytes {
 public:
-    explicit bytes_in_memory(std::string bytes) : bytes_(std::move(bytes)) {
-        const auto all = std::as_bytes(std::span(bytes_));
-        const std::size_t third = all.size() / 3;
-        pieces_ = {all.first(third), all.subspan(third, third), all.subspan(2 * third)};
+    explicit bytes_in_memory(std::string bytes, std::size_t count = 3) : bytes_(std::move(bytes)) {
+        auto left = std::as_bytes(std::span(bytes_));
+        for (std::size_t i = count; i > 1; --i) {
+            const std::size_t size = i + 1 == count ? 0 : left.size() / i;
+            pieces_.push_back(left.first(size));
+            left = left.subspan(size);
+        }
+        pieces_.push_back(left);
     }
     std::uint64_t size_bytes() const noexcept override { return bytes_.size(); }
     std::span<const std::span<const std::byte>> pieces() const noexcept override { return pieces_; }
