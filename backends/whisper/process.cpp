@@ -56,13 +56,19 @@ void plan_signals(spawn_plan& plan) {
     posix_spawnattr_setflags(&plan.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
-// The settings of the OpenMP runtime go through; nothing else does, keys of upstreams least of all.
+bool binds_threads(std::string_view entry) {
+    return entry.starts_with("OMP_PROC_BIND=") || entry.starts_with("OMP_PLACES=") || entry.starts_with("GOMP_CPU_AFFINITY=");
+}
+
+// The settings of the OpenMP runtime go through, but for those that bind threads to processors, a call the sandbox refuses.
+// Nothing else does, keys of upstreams least of all.
 std::vector<std::string> clean_environment() {
     std::vector<std::string> out = {"LC_ALL=C.UTF-8", "GGML_NO_BACKTRACE=1"};
     bool waiting_chosen = false;
     for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
         const std::string_view entry = *each;
         if (!entry.starts_with("OMP_") && !entry.starts_with("GOMP_")) continue;
+        if (binds_threads(entry)) continue;
         if (entry.starts_with("OMP_WAIT_POLICY=") || entry.starts_with("GOMP_SPINCOUNT=")) waiting_chosen = true;
         out.emplace_back(entry);
     }

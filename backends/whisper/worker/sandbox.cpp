@@ -1,14 +1,17 @@
 // A list of system calls that are allowed; all others fail with EPERM. Next file: serve.cpp.
 #include <backends/whisper/worker/sandbox.hpp>
 
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 
@@ -19,16 +22,19 @@ struct free_filter {
     void operator()(void* filter) const noexcept { seccomp_release(filter); }
 };
 
+// What fcntl() may do: nothing that makes the kernel send signals (F_SETOWN, F_SETSIG, F_NOTIFY) or locks files.
+constexpr std::array descriptor_commands = {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC};
+
 // By name: not every architecture has all of them, and unknown ones are skipped.
 constexpr std::array allowed = {
     // Descriptors that are open already.
     "read", "readv", "pread64", "write", "writev", "sendmsg", "sendto", "recvmsg", "recvfrom", "poll", "ppoll", "fstat", "lseek", "close",
-    "shutdown", "fcntl",
+    "shutdown",
     // Memory.
     "mmap", "munmap", "mremap", "mprotect", "madvise", "brk", "membarrier",
     // Threads of this process (clone itself is below).
-    "futex", "set_robust_list", "rseq", "set_tid_address", "exit", "exit_group", "sched_yield", "sched_getaffinity", "sched_setaffinity",
-    "gettid", "getpid", "tgkill", "get_robust_list", "getcpu",
+    "futex", "set_robust_list", "rseq", "set_tid_address", "exit", "exit_group", "sched_yield", "sched_getaffinity", "gettid", "getpid",
+    "get_robust_list", "getcpu",
     // Signals, time, chance.
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall", "clock_gettime", "clock_getres", "clock_nanosleep",
     "nanosleep", "gettimeofday", "getrandom"};
@@ -42,6 +48,25 @@ constexpr unsigned clone_flags = 0;
 
 int allow_if(void* filter, int call, scmp_arg_cmp condition) {
     return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &condition);
+}
+
+// The kernel looks at the low half only of an argument of type int.
+int allow_int(void* filter, int call, unsigned at, int value) {
+    return allow_if(filter, call, {at, SCMP_CMP_MASKED_EQ, 0xFFFFFFFFU, static_cast<std::uint32_t>(value)});
+}
+
+// Calls that reach other processes when given their ids: for this one alone. Its own id does not change any more.
+int allow_for_self(void* filter) {
+    int rc = allow_int(filter, SCMP_SYS(tgkill), 0, ::getpid());  // abort() and pthread_kill().
+    for (const int own : {0, ::getpid()}) {
+        if (rc == 0) rc = allow_int(filter, SCMP_SYS(sched_setaffinity), 0, own);
+    }
+    for (const int command : descriptor_commands) {
+        if (rc == 0) rc = allow_int(filter, SCMP_SYS(fcntl), 1, command);
+        // The call of 32-bit machines.
+        if (rc == 0) rc = allow_int(filter, SCMP_SYS(fcntl64), 1, command);
+    }
+    return rc;
 }
 
 bool limit(int what, rlim_t value) {
@@ -69,8 +94,9 @@ std::string enter_sandbox() {
     // New threads, not new processes. clone3 hides its flags in memory: "not there" makes the C library use clone.
     if (rc == 0) rc = allow_if(filter.get(), SCMP_SYS(clone), {clone_flags, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD});
     if (rc == 0) rc = seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    if (rc == 0) rc = allow_for_self(filter.get());
     // Thread names only.
-    if (rc == 0) rc = allow_if(filter.get(), SCMP_SYS(prctl), {0, SCMP_CMP_EQ, PR_SET_NAME, 0});
+    if (rc == 0) rc = allow_int(filter.get(), SCMP_SYS(prctl), 0, PR_SET_NAME);
     if (rc == 0) rc = seccomp_load(filter.get());
     return rc == 0 ? std::string() : std::string("seccomp: ") + std::strerror(-rc);
 }

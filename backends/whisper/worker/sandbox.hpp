@@ -10,7 +10,7 @@ namespace hearonce::whisper {
 // The kernel kills this process when the thread that started it ends. Call first.
 void die_with_parent();
 
-// No network, no new files or programs, no other processes, nothing regained by any means; no core dumps. Threads may
+// No network, no new files or programs, no other processes and no signals to them, nothing regained by any means; no core dumps. Threads may
 // still be made. Irrevocable, for this thread and those it makes afterwards: call while there is one. Empty: done; else
 // what failed, and then the process must not look at a recording.
 std::string enter_sandbox();

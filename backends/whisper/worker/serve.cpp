@@ -2,6 +2,7 @@
 // Next file: decode.cpp.
 #include <backends/whisper/protocol.hpp>
 #include <backends/whisper/worker/decode.hpp>
+#include <backends/whisper/worker/memory.hpp>
 #include <backends/whisper/worker/recognise.hpp>
 #include <backends/whisper/worker/sandbox.hpp>
 #include <backends/whisper/worker/serve.hpp>
@@ -217,10 +218,12 @@ result<transcript> run_job(const model& with, int descriptor, const start_job& w
 
 void serve(const options& wanted) {
     die_with_parent();
+    die_first();
     line gateway(wanted.serve_fd);
     auto loaded = load_model(wanted.model);
     if (!loaded) cannot_work(gateway, std::string(loaded.error().message()));
     const bool multilingual = loaded->multilingual;
+    limit_memory(wanted);
     if (const std::string why = enter_sandbox(); !why.empty()) cannot_work(gateway, "The sandbox cannot be entered: " + why + ".");
     workshop shop(std::move(*loaded), wanted, gateway);
     shop.begin();

@@ -129,6 +129,16 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
     BOOST_TEST(too_long.out.find("longer than 1 seconds") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(bound_threads_are_set_free_rather_than_refused) {
+    for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"}) {
+        BOOST_TEST_INFO_SCOPE(name);
+        ::setenv(name, name[0] == 'G' ? "0" : name[4] == 'P' && name[5] == 'R' ? "true" : "cores", 1);
+        const said got = run(quoted(micro_model) + " --threads 2 " + quoted(wav_folder / "hello-world.wav"));
+        ::unsetenv(name);
+        BOOST_TEST(got.out == "hello world\n");
+    }
+}
+
 BOOST_AUTO_TEST_CASE(long_and_odd_prompts_do_no_harm) {
     const std::string both = quoted(micro_model) + " " + quoted(wav_folder / "hello-world.wav") + " --no-context ";
     for (const std::string& prompt : {std::string(50'000, 'x'), std::string("\xFF\xFE"), std::string("\xC3\xA9\xE4\xBD\xA0")}) {
@@ -205,6 +215,12 @@ BOOST_AUTO_TEST_CASE(the_helper_at_work_has_given_up_what_it_does_not_need) {
     const std::string status = bytes_of("/proc/" + std::to_string(engine->helper_pid()) + "/status");
     BOOST_TEST(status.find("\nNoNewPrivs:\t1\n") != std::string::npos);
     BOOST_TEST(status.find("\nSeccomp:\t2\n") != std::string::npos);
+    const std::string process = "/proc/" + std::to_string(engine->helper_pid());
+    BOOST_TEST(bytes_of(process + "/oom_score_adj") == "1000\n");
+    const std::string limits = bytes_of(process + "/limits");
+    const std::size_t space = limits.find("Max address space");
+    BOOST_REQUIRE(space != std::string::npos);
+    BOOST_TEST(limits.substr(space, limits.find('\n', space) - space).find("unlimited") == std::string::npos);
     // Every thread of it.
     std::size_t threads = 0;
     for (const auto& each : std::filesystem::directory_iterator("/proc/" + std::to_string(engine->helper_pid()) + "/task")) {

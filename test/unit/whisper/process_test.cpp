@@ -7,7 +7,9 @@
 
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <cerrno>
 #include <csignal>
@@ -73,6 +75,16 @@ BOOST_AUTO_TEST_CASE(it_has_the_socket_and_nothing_else_of_ours) {
     BOOST_TEST(fds.substr(0, fds.find("in\n")) == "0\n1\n2\n3\n4\n");
     ::unsetenv("OPENAI_API_KEY");
     ::unsetenv("OMP_NUM_THREADS");
+}
+
+BOOST_AUTO_TEST_CASE(threads_are_not_bound_to_processors) {
+    for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"}) ::setenv(name, "0", 1);
+    auto made = shell("env >&3");
+    const std::string said = all_from(made.socket);
+    for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"}) {
+        BOOST_TEST(said.find(name) == std::string::npos);
+        ::unsetenv(name);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(what_the_operator_says_of_threads_waiting_is_kept) {
@@ -184,6 +196,35 @@ BOOST_AUTO_TEST_CASE(bytes_in_memory_become_a_file_nobody_can_change) {
     BOOST_TEST(::ftruncate(file.get(), 1) == -1);
     BOOST_TEST((::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0) == MAP_FAILED));
     BOOST_TEST((::fcntl(file.get(), F_GETFD) & FD_CLOEXEC) != 0);
+}
+
+// More than one call takes (IOV_MAX), with empty ones between.
+BOOST_AUTO_TEST_CASE(any_number_of_pieces_is_written_in_their_order) {
+    std::string bytes(50'000, 'x');
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 31 % 251);
+    for (const std::size_t count : {1U, 2U, 1023U, 1024U, 1025U, 2048U, 2049U, 5000U}) {
+        BOOST_TEST_INFO_SCOPE(count);
+        const owned_descriptor file = descriptor_of(bytes_in_memory(bytes, count));
+        BOOST_REQUIRE(file);
+        BOOST_TEST((content_of(file.get()) == bytes));
+    }
+}
+
+// The file's size limit makes the kernel take a part of a call: the rest is written on, and what does not fit is a failure.
+BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_whole_is_none) {
+    const pid_t child = ::fork();
+    BOOST_REQUIRE(child >= 0);
+    if (child == 0) {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit small{10'001, 10'001};
+        ::setrlimit(RLIMIT_FSIZE, &small);
+        const bool fits = static_cast<bool>(descriptor_of(bytes_in_memory(std::string(10'001, 'x'), 7)));
+        const bool more = static_cast<bool>(descriptor_of(bytes_in_memory(std::string(10'002, 'x'), 7)));
+        ::_exit(fits && !more ? 0 : 1);
+    }
+    int status = 0;
+    BOOST_REQUIRE_EQUAL(::waitpid(child, &status, 0), child);
+    BOOST_TEST(status == 0);
 }
 
 BOOST_AUTO_TEST_CASE(no_bytes_become_an_empty_file) {
