@@ -2,10 +2,14 @@
 #include <backends/whisper/worker/decode.hpp>
 #include <backends/whisper/worker/gather.hpp>
 #include <backends/whisper/worker/media.hpp>
+#include <backends/whisper/worker/wav_claim.hpp>
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cmath>
 #include <new>
+#include <optional>
 #include <string>
 
 namespace hearonce::whisper {
@@ -32,8 +36,31 @@ bool gather(AVFormatContext& format, int stream, AVCodecContext& codec, source& 
     return clean;
 }
 
-error too_large(std::size_t samples_max) {
-    return {errc::audio_too_large, "The audio is longer than " + std::to_string(samples_max / samples_per_second) + " seconds."};
+// In seconds, by the container's word; 0: it does not say, or is known to be wrong.
+double length_of(const AVFormatContext& format, const std::optional<wav_claim>& claim) {
+    if (format.duration <= 0 || (claim && !claim->holds())) return 0;
+    return static_cast<double>(format.duration) / AV_TIME_BASE;
+}
+
+// Samples to make room for: by the container's word, and not more than a file of this size holds of the leanest speech.
+std::size_t likely_samples(double length_seconds, std::int64_t file_bytes) {
+    constexpr double bytes_per_second_min = 400;
+    constexpr double padding_seconds = 1;  // Of encoders and the resampler.
+    const double seconds = std::min(length_seconds + padding_seconds, static_cast<double>(file_bytes) / bytes_per_second_min);
+    return static_cast<std::size_t>(seconds * samples_per_second);
+}
+
+error too_large(std::size_t samples_max, double length_seconds) {
+    const std::size_t limit = samples_max / samples_per_second;
+    const bool known = length_seconds * samples_per_second > static_cast<double>(samples_max);
+    const std::string length =
+        known ? "about " + std::to_string(std::llround(std::ceil(length_seconds))) : "more than " + std::to_string(limit);
+    return {errc::audio_too_large, "The audio is " + length + " seconds long; the limit is " + std::to_string(limit) + " seconds."};
+}
+
+error claims_too_much(const wav_claim& claim) {
+    return {errc::unsupported_audio, "The WAV header claims " + std::to_string(claim.bytes) + " bytes of audio, but the file holds " +
+                                         std::to_string(claim.held_bytes) + "."};
 }
 
 }  // namespace
@@ -42,6 +69,8 @@ result<std::vector<float>> decode(int descriptor, std::size_t samples_max, const
     struct stat about{};
     if (::fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) return error(errc::unsupported_audio);
     if (about.st_size == 0) return error(errc::empty_audio);
+    const std::optional<wav_claim> claim = wav_claim_of(descriptor, about.st_size);
+    if (claim && claim->lies()) return claims_too_much(*claim);
     av_log_set_level(AV_LOG_QUIET);
 
     source from{descriptor, 0, about.st_size, about.st_size * 4 + (64LL << 20), &stop, false};
@@ -63,10 +92,12 @@ result<std::vector<float>> decode(int descriptor, std::size_t samples_max, const
     const codec_pointer codec = open_codec(*format->streams[stream]);
     if (!codec) return error(errc::unsupported_audio);
 
+    const double length_seconds = length_of(*format, claim);
     gatherer out(samples_max);
+    out.reserve(likely_samples(length_seconds, about.st_size));
     const bool clean = gather(*format, stream, *codec, from, out);
     if (from.stopped) return error(errc::cancelled);
-    if (out.full()) return too_large(samples_max);
+    if (out.full()) return too_large(samples_max, length_seconds);
     if (out.samples().empty()) return error(clean ? errc::empty_audio : errc::unsupported_audio);
     if (out.samples().size() < samples_min) return error(errc::audio_too_short);
     return std::move(out.samples());

@@ -17,7 +17,7 @@ inline constexpr std::size_t samples_min = samples_per_second / 10;
 
 // The samples of the file's best audio stream. Reads with pread() only and leaves the descriptor open.
 // empty_audio: no bytes, or a container without a sample. audio_too_short: less than 0.1 s. audio_too_large: more than
-// `samples_max`. unsupported_audio: anything that is not audio. cancelled: `stop` said so; it is asked at every read and
+// `samples_max`. unsupported_audio: anything that is not audio, or a WAV file without most of what its header claims. cancelled: `stop` said so; it is asked at every read and
 // frame and must be quick.
 result<std::vector<float>> decode(int descriptor, std::size_t samples_max, const std::function<bool()>& stop);
 

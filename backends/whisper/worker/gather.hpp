@@ -5,6 +5,7 @@
 
 #include <backends/whisper/worker/media.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -18,6 +19,8 @@ public:
     bool add(const AVFrame& frame);
     // Takes what the resampler still holds.
     void finish();
+    // Makes room for so many at once, as far as they may be taken: a buffer that grows holds everything twice.
+    void reserve(std::size_t samples) { samples_.reserve(std::min(samples, samples_max_)); }
     bool full() const noexcept { return samples_.size() > samples_max_; }
     // All finite and within -1..1.
     std::vector<float>& samples() noexcept { return samples_; }

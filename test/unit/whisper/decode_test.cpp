@@ -137,6 +137,34 @@ BOOST_AUTO_TEST_CASE(the_longest_is_taken_and_one_sample_more_is_not) {
     BOOST_TEST((more.error().code() == errc::audio_too_large));
 }
 
+BOOST_AUTO_TEST_CASE(too_long_a_recording_is_told_its_length_and_the_limit) {
+    const std::size_t limit = 2UL * samples_per_second;
+    const std::string data = tone(5UL * samples_per_second - 100);
+    const auto message_for = [&](const std::string& bytes) {
+        const auto got = decode_bytes(bytes, limit);
+        BOOST_REQUIRE(got.has_error());
+        BOOST_TEST((got.error().code() == errc::audio_too_large));
+        return std::string(got.error().message());
+    };
+    BOOST_TEST(message_for(wav(data, 1, 16000, 1, 16)) == "The audio is about 5 seconds long; the limit is 2 seconds.");
+    // A stream's header does not know, and one that is wrong is not repeated.
+    for (const std::uint32_t claimed : {0xFFFFFFFFU, 0U, 1'000'000'000U}) {
+        BOOST_TEST(message_for(wav(data, 1, 16000, 1, 16, claimed)) == "The audio is more than 2 seconds long; the limit is 2 seconds.");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(room_is_made_for_what_is_there_and_not_for_what_is_claimed) {
+    const std::string data = tone(60UL * samples_per_second);
+    const auto got = decode_bytes(wav(data, 1, 16000, 1, 16));
+    BOOST_REQUIRE(got.has_value());
+    BOOST_TEST(got->size() == 60UL * samples_per_second);
+    BOOST_TEST(got->capacity() >= got->size());
+    BOOST_TEST(got->capacity() < got->size() + 2UL * samples_per_second);
+    const auto lie = decode_bytes(wav(tone(16'000), 1, 16000, 1, 16, 1'000'000'000U));
+    BOOST_REQUIRE(lie.has_value());
+    BOOST_TEST(lie->capacity() < 100UL * samples_per_second);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_and_next_to_nothing) {
     BOOST_TEST((failure_of("") == errc::empty_audio));
     BOOST_TEST((failure_of(wav("", 1, 16000, 1, 16)) == errc::empty_audio));
@@ -145,17 +173,48 @@ BOOST_AUTO_TEST_CASE(nothing_and_next_to_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(a_header_that_claims_more_than_there_is_gives_what_is_there) {
-    for (const std::uint32_t claimed : {0xFFFFFFFFU, 0xFFFFFFFEU, 0x7FFFFFFFU, 1'000'000U, 0U}) {
+    // What writers of streams put there, and a recording cut short.
+    for (const std::uint32_t claimed : {0xFFFFFFFFU, 0xFFFFFFFEU, 0xFFFFFFFFU - 36, 0xFFFFFFFFU - 44, 0xFFFFFFFFU - 128, 0x7FFFFFFFU,
+                                        0x7FFFFFFFU - 44, 0x7FFFF000U, 1'000'000U, 32'000U + (1U << 30) - 1, 0U}) {
         BOOST_TEST_INFO_SCOPE(claimed);
         const auto began = std::chrono::steady_clock::now();
         const auto got = decode_bytes(wav(tone(16'000), 1, 16000, 1, 16, claimed));
         BOOST_TEST((std::chrono::steady_clock::now() - began < 2s));
-        // A recorder that never wrote the size says 0; that is read to the end, or refused, but quickly.
-        if (claimed != 0) {
-            BOOST_REQUIRE(got.has_value());
-            BOOST_TEST(got->size() == 16'000U);
-        }
+        BOOST_REQUIRE(got.has_value());
+        BOOST_TEST(got->size() == 16'000U);
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_header_that_claims_a_gigabyte_that_is_not_there_is_refused) {
+    for (const std::uint32_t claimed :
+         {4'000'000'000U, 32'000U + (1U << 30), 32'000U + (1U << 30) + 1, 0x7FFFEFFFU, 0x80000000U, 0xFFFFFFFFU - 129}) {
+        BOOST_TEST_INFO_SCOPE(claimed);
+        const auto began = std::chrono::steady_clock::now();
+        const auto got = decode_bytes(wav(tone(16'000), 1, 16000, 1, 16, claimed));
+        BOOST_TEST((std::chrono::steady_clock::now() - began < 2s));
+        BOOST_REQUIRE(got.has_error());
+        BOOST_TEST((got.error().code() == errc::unsupported_audio));
+        BOOST_TEST(got.error().message() ==
+                   "The WAV header claims " + std::to_string(claimed) + " bytes of audio, but the file holds 32000.");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_data_is_found_behind_other_chunks) {
+    const std::string plain = wav(tone(16'000), 1, 16000, 1, 16, 4'000'000'000U);
+    const std::size_t data = plain.find("data");
+    const std::string list = std::string("LIST") + raw(std::uint32_t{5}) + "INFOx" + '\0';  // Of odd size, padded.
+    const std::string many = [&] {
+        std::string out;
+        for (int i = 0; i < 10; ++i) out += list;
+        return out;
+    }();
+    BOOST_TEST((failure_of(plain.substr(0, data) + many + plain.substr(data)) == errc::unsupported_audio));
+    const std::string good = wav(tone(16'000), 1, 16000, 1, 16);
+    const auto got = decode_bytes(good.substr(0, data) + many + good.substr(data));
+    BOOST_REQUIRE(got.has_value());
+    BOOST_TEST(got->size() == 16'000U);
+    // Cut anywhere in its head it is no WAV with a claim, and ends well.
+    for (std::size_t size = 1; size < 44; ++size) BOOST_TEST(decode_bytes(plain.substr(0, size)).has_error());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_number_becomes_silence_and_what_is_too_loud_is_cut) {

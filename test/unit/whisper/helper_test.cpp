@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
     BOOST_TEST(no_audio.out.find("could not be decoded") != std::string::npos);
     const said too_long = run(quoted(micro_model) + " --audio-seconds-max 1 " + quoted(wav_folder / "hello-world.wav"));
     BOOST_TEST(too_long.status == 1);
-    BOOST_TEST(too_long.out.find("longer than 1 seconds") != std::string::npos);
+    BOOST_TEST(too_long.out.find("about 2 seconds long; the limit is 1 seconds") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(bound_threads_are_set_free_rather_than_refused) {
