@@ -2,8 +2,13 @@
 #define BOOST_TEST_MODULE whisper_helper
 #include "support.hpp"
 
+#include <backends/whisper/audio_file.hpp>
+#include <backends/whisper/channel.hpp>
+#include <backends/whisper/process.hpp>
+
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -199,6 +204,44 @@ BOOST_AUTO_TEST_CASE(an_unknown_language_names_its_field_to_the_caller) {
     const error why = error_in(*mine);
     BOOST_TEST((why.code() == errc::invalid_parameter));
     BOOST_TEST(why.param() == "language");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(words_to_the_gateway)
+
+// Between the last sample and the first pass of the encoder the library calls nobody, so the helper says so before.
+BOOST_AUTO_TEST_CASE(a_job_says_that_it_will_be_quiet_before_it_is) {
+    const folder place;
+    write_file(place / "many.bin", multilingual_model());
+    std::string why;
+    auto helper = helper_process::start(HEARONCE_HELPER, {"--serve-fd", "3", "--threads", "1", (place / "many.bin").string()}, why);
+    BOOST_REQUIRE_MESSAGE(helper.has_value(), why);
+    asio::io_context loop{1};
+    std::vector<job_step> steps;
+    bool is_ready = false;
+    bool over = false;
+    std::optional<std::string> lost;
+    const auto line = std::make_shared<channel>(
+        loop.get_executor(), std::move(helper->socket),
+        [&](message what) {
+            is_ready = is_ready || std::holds_alternative<helper_ready>(what);
+            over = over || std::holds_alternative<job_done>(what);
+            if (const auto* step = std::get_if<job_step>(&what)) steps.push_back(*step);
+        },
+        [&](std::string reason) { lost = std::move(reason); });
+    line->start();
+    run_until(loop, [&] { return is_ready || lost; });
+    const bytes_in_memory bytes(bytes_of(wav_folder / "hello-world.wav"));
+    BOOST_TEST(line->send(start_job{7, {}, {}, 0, false, false}, descriptor_of(bytes)));
+    run_until(loop, [&] { return over || lost; });
+    BOOST_TEST(!lost.has_value());
+    const auto quiet = std::ranges::find_if(steps, &job_step::quiet);
+    BOOST_REQUIRE((quiet != steps.end()));
+    BOOST_TEST(quiet->id == 7U);
+    BOOST_TEST(quiet->audio_milliseconds > 1000);  // All is decoded by then.
+    BOOST_TEST(std::ranges::count_if(steps, &job_step::quiet) == 1);
+    line->close();
 }
 
 BOOST_AUTO_TEST_SUITE_END()
