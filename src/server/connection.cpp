@@ -27,8 +27,9 @@ bool is_loopback(const asio::ip::address& peer) {
 
 }  // namespace
 
-connection::connection(std::shared_ptr<loop> home, transport wire, const asio::ip::tcp::endpoint& peer)
+connection::connection(std::shared_ptr<loop> home, transport wire, const asio::ip::tcp::endpoint& peer, counted place)
     : loop_(std::move(home)),
+      place_(std::move(place)),
       how_(loop_->shared().how),
       wire_(std::move(wire)),
       input_(loop_->blocks()),
@@ -96,6 +97,8 @@ void connection::forget_request() {
     head_.content_length.reset();
     head_.chunked = false;
     head_.request_id.clear();
+    held_ = counted();
+    patience_ = loop_->shared().draining ? steady_clock::now() + drain_patience : never;
     late_ = false;
     keep_alive_ = false;
     owes_continue_ = false;
@@ -105,8 +108,6 @@ void connection::forget_request() {
 
 asio::awaitable<connection::next> connection::read_head() {
     forget_request();
-    // A drain that began while the last answer was being sent did not find this connection idle.
-    if (!first_ && loop_->shared().draining) last_try_ = true;
     auto limit = never;
     auto limit_for = stage::answered;
     for (;;) {
@@ -115,17 +116,13 @@ asio::awaitable<connection::next> connection::read_head() {
         if (limit_for != stage_) {
             // Set once for the wait and once for the head, so that a head in small pieces gains no time.
             limit_for = stage_;
-            limit = steady_clock::now() + (stage_ == stage::head ? how_.header_timeout : idle_patience());
+            limit = steady_clock::now() + (stage_ == stage::head ? how_.header_timeout : how_.idle_timeout);
         }
         auto got = co_await receive(limit);
         if (got == received::bytes) continue;
         if (stage_ == stage::head && expired_) co_return refused(errc::request_timeout);
         co_return next::end;
     }
-}
-
-std::chrono::milliseconds connection::idle_patience() const noexcept {
-    return loop_->shared().draining ? std::min(how_.idle_timeout, drain_patience) : how_.idle_timeout;
 }
 
 // Looks at what has arrived. End: more is needed.
@@ -137,6 +134,8 @@ connection::next connection::head_step() {
         stage_ = stage::head;
         body_done_ = false;  // Until the head has said what follows it, anything may.
         late_ = loop_->shared().draining;
+        patience_ = never;
+        last_try_ = false;
         head_.began = steady_clock::now();  // Until it is complete, for a refusal.
     }
     switch (scan_.resume(input_.bytes())) {

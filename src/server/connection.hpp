@@ -27,13 +27,14 @@ namespace hearonce::server {
 // Lives on one loop. Kept alive by its own session coroutine; the loop's list knows it but does not own it.
 class connection final : public http::exchange, public loop_member {
 public:
-    connection(std::shared_ptr<loop> home, transport wire, const boost::asio::ip::tcp::endpoint& peer);
+    connection(std::shared_ptr<loop> home, transport wire, const boost::asio::ip::tcp::endpoint& peer, counted place);
     ~connection() override;
 
     void start();
 
     void expire(std::chrono::steady_clock::time_point now) override;
     void begin_drain() override;
+    void last_call() override;
     void close_hard() override;
 
     const http::request_head& head() const noexcept override { return head_; }
@@ -49,7 +50,7 @@ public:
 private:
     using time_point = std::chrono::steady_clock::time_point;
     static constexpr time_point never = time_point::max();
-    // How long a connection that came just before a drain may take to say what it wants.
+    // How long a connection without a request may take to say what it wants, in a drain.
     static constexpr std::chrono::milliseconds drain_patience{1000};
 
     // Where the request in hand stands.
@@ -67,7 +68,6 @@ private:
     boost::asio::awaitable<bool> handshake();
     boost::asio::awaitable<next> read_head();
     next head_step();
-    std::chrono::milliseconds idle_patience() const noexcept;
     next take_head(std::size_t bytes);
     next refused(error why);
     void forget_request();
@@ -101,6 +101,8 @@ private:
     void woken();
 
     std::shared_ptr<loop> loop_;
+    counted place_;  // Ends after the socket is closed.
+    counted held_;   // While the request in hand holds a drain.
     const settings& how_;
     transport wire_;
     input input_;
@@ -118,9 +120,10 @@ private:
     bool wait_first_ = true;       // The last read took all there was, so trying again would be a wasted call.
     unsigned steps_in_a_row_ = 0;  // Reads and requests without a wait between.
 
-    time_point limit_ = never;  // Until when the session may wait; watched by the loop's timer.
+    time_point limit_ = never;     // Until when the session may wait; watched by the loop's timer.
+    time_point patience_ = never;  // In a drain: until when it may wait for a request.
     bool expired_ = false;
-    bool last_try_ = false;  // Drain: what is there already is served, nothing more is waited for.
+    bool last_try_ = false;  // Last call: a request that has come already is answered, none is waited for.
     bool closed_ = false;    // Hard close.
     bool broken_ = false;    // Nothing can be sent any more.
 

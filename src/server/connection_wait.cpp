@@ -75,7 +75,7 @@ asio::awaitable<void> connection::writable() {
 }
 
 asio::awaitable<void> connection::wait_for(kind what, time_point limit) {
-    limit_ = limit;
+    limit_ = std::min(limit, patience_);
     if (what == kind::read_later) {
         co_await readable();
     } else {
@@ -187,12 +187,17 @@ void connection::expire(time_point now) {
 }
 
 void connection::begin_drain() {
-    if (stage_ != stage::idle) return;
-    if (first_) {
-        // It came before the listener closed, perhaps with its request right behind it.
-        limit_ = std::min(limit_, std::chrono::steady_clock::now() + drain_patience);
-        return;
+    if (stage_ == stage::idle) {
+        patience_ = std::chrono::steady_clock::now() + drain_patience;
+        limit_ = std::min(limit_, patience_);
+    } else if (!late_) {
+        held_ = counted(loop_->shared_ptr(), &shared_state::held);
     }
+}
+
+void connection::last_call() {
+    // Who has not asked yet keeps its moment: it was told that it is connected, perhaps with its request right behind it.
+    if (stage_ != stage::idle || first_) return;
     last_try_ = true;
     boost::system::error_code ignored;
     wire_.socket().cancel(ignored);

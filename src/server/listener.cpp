@@ -9,6 +9,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -25,6 +26,9 @@ namespace {
 // Without a descriptor the queue stays readable, so going on at once would spin.
 constexpr std::chrono::milliseconds descriptor_pause(50);
 constexpr std::chrono::seconds descriptor_say_again(10);
+
+// How many connections a drain takes beyond the limit, so that its refusals do not wait for those who are still served.
+constexpr std::size_t late_connections_max = 64;
 
 // After so many the loop's own connections have their turn.
 constexpr int accepts_in_a_row_max = 64;
@@ -75,18 +79,30 @@ void listener::start() {
     for (auto& one : doors_) wait(one);
 }
 
+void listener::go_on() {
+    for (auto& one : doors_) finishing_ ? ready(one) : wait(one);
+}
+
+std::size_t listener::open_max() const noexcept {
+    return shared_->how.connections_max + (shared_->draining ? late_connections_max : 0);
+}
+
 void listener::wait(door& one) {
     if (closed_ || std::exchange(one.waiting, true)) return;
     one.acceptor.async_wait(tcp::acceptor::wait_read, [self = shared_from_this(), &one](error_code) {
         one.waiting = false;
-        if (!self->closed_) self->ready(one);
+        self->ready(one);
     });
 }
 
 void listener::ready(door& one) {
+    if (closed_ || !one.acceptor.is_open()) return;
     switch (empty_queue(one)) {
-        case outcome::emptied:
-        case outcome::more: return wait(one);
+        case outcome::emptied: return finishing_ ? shut(one) : wait(one);
+        case outcome::more:
+            if (!finishing_) return wait(one);
+            // With nobody left a wait would never end.
+            return asio::post(loops_.front()->context(), [self = shared_from_this(), &one] { self->ready(one); });
         case outcome::full: return;  // room_again() goes on.
         case outcome::no_descriptors: return pause_for_descriptors();
     }
@@ -95,11 +111,11 @@ void listener::ready(door& one) {
 listener::outcome listener::empty_queue(door& one) {
     for (int accepted = 0; accepted < accepts_in_a_row_max;) {
         if (full_ || pausing_) return full_ ? outcome::full : outcome::no_descriptors;
-        if (!finishing_ && shared_->open >= shared_->how.connections_max) {
+        if (!finishing_ && shared_->open >= open_max()) {
             if (!somebody_waits(one.acceptor)) return outcome::emptied;
             shared_->crowded = true;
             // One may have ended before it could see that it is awaited.
-            if (shared_->open >= shared_->how.connections_max) {
+            if (shared_->open >= open_max()) {
                 full_ = true;
                 return outcome::full;
             }
@@ -124,9 +140,11 @@ listener::outcome listener::empty_queue(door& one) {
 }
 
 void listener::hand_over(tcp::socket socket, const tcp::endpoint& peer, loop& to) {
-    shared_->open.fetch_add(1);
+    counted place(shared_, &shared_state::open);
     shared_->accepted.fetch_add(1, std::memory_order_relaxed);
-    auto serve = [home = to.shared_from_this(), socket = std::move(socket), peer]() mutable { home->serve(std::move(socket), peer); };
+    auto serve = [home = to.shared_from_this(), socket = std::move(socket), peer, place = std::move(place)]() mutable {
+        home->serve(std::move(socket), peer, std::move(place));
+    };
     asio::post(to.context(), std::move(serve));
 }
 
@@ -139,28 +157,34 @@ void listener::pause_for_descriptors() {
                      {{"connections", shared_->open.load()}});
     if (now >= say_again_) say_again_ = now + descriptor_say_again;
     pause_.expires_after(descriptor_pause);
-    pause_.async_wait([self = shared_from_this()](error_code) {
+    pause_.async_wait([self = shared_from_this()](error_code cancelled) {
+        if (cancelled) return;
         self->pausing_ = false;
-        if (!self->closed_ && !self->full_) self->start();
+        if (!self->full_) self->go_on();
     });
 }
 
 void listener::room_again() {
-    if (!full_ || closed_ || shared_->open >= shared_->how.connections_max) return;
+    if (!full_ || closed_ || shared_->open >= open_max()) return;
     full_ = false;
     shared_->crowded = false;
-    start();
+    go_on();
 }
 
 void listener::finish() {
-    if (closed_) return;
-    full_ = pausing_ = false;
+    if (closed_ || finishing_) return;
     finishing_ = true;  // They get a refusal, which needs little; the limit is for those who stay.
-    for (auto& one : doors_) {
-        while (empty_queue(one) == outcome::more) {
-        }
-    }
+    full_ = pausing_ = false;
+    for (auto& one : doors_) ready(one);
+}
+
+// Everybody in its queue has been accepted.
+void listener::shut(door& one) {
+    error_code ignored;
+    one.acceptor.close(ignored);
+    if (std::ranges::any_of(doors_, [](const door& each) { return each.acceptor.is_open(); })) return;
     close();
+    shared_->ended();
 }
 
 void listener::close() {

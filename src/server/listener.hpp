@@ -27,11 +27,13 @@ public:
     std::vector<boost::asio::ip::tcp::endpoint> local_endpoints() const;
 
     void start();
-    // Somebody's connection ended: goes on if the limit held it up.
+    // Somebody's connection ended, or a drain began, which takes some more: goes on if the limit held it up.
     void room_again();
-    // Accepts what the kernel has already accepted, then closes: those callers were told that they are connected.
+    // Accepts what the kernel has already accepted, then closes: those callers were told that they are connected. Tells
+    // shared_state::ended when it has.
     void finish();
     void close();
+    bool closed() const noexcept { return closed_; }
 
 private:
     struct door {
@@ -47,6 +49,9 @@ private:
     outcome empty_queue(door& one);
     void hand_over(boost::asio::ip::tcp::socket socket, const boost::asio::ip::tcp::endpoint& peer, loop& to);
     void pause_for_descriptors();
+    void go_on();
+    void shut(door& one);
+    std::size_t open_max() const noexcept;
 
     std::shared_ptr<shared_state> shared_;
     std::vector<std::shared_ptr<loop>> loops_;

@@ -36,6 +36,29 @@ std::string fixdate(std::time_t when) {
 
 }  // namespace
 
+counted::counted(std::shared_ptr<shared_state> shared, count what) : shared_(std::move(shared)), what_(what) {
+    ((*shared_).*what_).fetch_add(1);
+}
+
+counted& counted::operator=(counted&& other) noexcept {
+    if (this == &other) return *this;
+    end();
+    shared_ = std::move(other.shared_);
+    what_ = other.what_;
+    return *this;
+}
+
+void counted::end() noexcept {
+    if (!shared_) return;
+    auto shared = std::exchange(shared_, nullptr);
+    ((*shared).*what_).fetch_sub(1);
+    if (!shared->crowded && !shared->draining) return;
+    try {
+        if (shared->ended) shared->ended();
+    } catch (...) {  // No memory for the message: the next one to end tells it, and a drain has its limit.
+    }
+}
+
 loop::loop(boost::asio::io_context& context, std::shared_ptr<shared_state> shared)
     : context_(&context),
       shared_(std::move(shared)),
@@ -43,16 +66,13 @@ loop::loop(boost::asio::io_context& context, std::shared_ptr<shared_state> share
       tick_every_(tick_for(shared_->how)),
       random_(std::random_device{}()) {}
 
-void loop::serve(boost::asio::ip::tcp::socket socket, const boost::asio::ip::tcp::endpoint& peer) {
+void loop::serve(boost::asio::ip::tcp::socket socket, const boost::asio::ip::tcp::endpoint& peer, counted place) {
     ssl_session session;
     if (shared_->tls) {
         session = shared_->tls->open(socket.native_handle());
-        if (!session) {  // Never plain where TLS was asked for.
-            shared_->open.fetch_sub(1);
-            return;
-        }
+        if (!session) return;  // Never plain where TLS was asked for.
     }
-    auto one = std::make_shared<connection>(shared_from_this(), transport(std::move(socket), std::move(session)), peer);
+    auto one = std::make_shared<connection>(shared_from_this(), transport(std::move(socket), std::move(session)), peer, std::move(place));
     one->start();
 }
 
@@ -65,8 +85,6 @@ void loop::remove(loop_member& one) noexcept {
     members_.erase(members_.iterator_to(one));
     // An empty loop must be able to run out of work.
     if (members_.empty()) timer_.cancel();
-    shared_->open.fetch_sub(1);
-    if (shared_->crowded || shared_->draining) shared_->ended();
 }
 
 std::vector<std::shared_ptr<loop_member>> loop::members() {
@@ -77,6 +95,10 @@ std::vector<std::shared_ptr<loop_member>> loop::members() {
 
 void loop::begin_drain() {
     for (auto& one : members()) one->begin_drain();
+}
+
+void loop::last_call() {
+    for (auto& one : members()) one->last_call();
 }
 
 void loop::close_all() {

@@ -35,14 +35,34 @@ struct shared_state {
     http::handler handler;
     std::function<http::response(const error&, const http::request_head&)> refusals;
     std::optional<tls_store> tls;
-    std::function<void()> ended;  // Called on any loop after a connection has ended, while `draining` or `crowded`.
+    std::function<void()> ended;  // Called on any loop when one of the counts below went down, while `draining` or `crowded`.
 
     std::atomic<bool> draining = false;
-    std::atomic<std::size_t> open = 0;
+    std::atomic<std::size_t> open = 0;  // Connections.
+    std::atomic<std::size_t> held = 0;  // What a drain waits for: connections with a request begun before, and loops yet to look.
     std::atomic<std::uint64_t> accepted = 0;
 
     // The limit is reached and somebody waits to be accepted: the next answers give their connections up.
     std::atomic<bool> crowded = false;
+};
+
+// One of those that `what` counts, for as long as it lives: whoever drops it, on whatever way out, ends the count, and the
+// server hears of it when it waits for that.
+class counted {
+public:
+    using count = std::atomic<std::size_t> shared_state::*;
+
+    counted() = default;
+    counted(std::shared_ptr<shared_state> shared, count what);
+    ~counted() { end(); }
+    counted(counted&& other) noexcept = default;  // The other one has no state left, so it counts nothing.
+    counted& operator=(counted&& other) noexcept;
+
+private:
+    void end() noexcept;
+
+    std::shared_ptr<shared_state> shared_;
+    count what_ = nullptr;
 };
 
 // A connection as its loop sees it. It enters the loop's list when it is made and leaves it when it is destroyed.
@@ -52,6 +72,7 @@ public:
     // Ends what waits longer than it may; nothing is resumed before this returns.
     virtual void expire(std::chrono::steady_clock::time_point now) = 0;
     virtual void begin_drain() = 0;
+    virtual void last_call() = 0;
     virtual void close_hard() = 0;
 };
 
@@ -64,12 +85,15 @@ public:
 
     boost::asio::io_context& context() noexcept { return *context_; }
     shared_state& shared() noexcept { return *shared_; }
+    const std::shared_ptr<shared_state>& shared_ptr() const noexcept { return shared_; }
     block_pool& blocks() noexcept { return blocks_; }
 
-    // Serves a socket that shared_state::open already counts.
-    void serve(boost::asio::ip::tcp::socket socket, const boost::asio::ip::tcp::endpoint& peer);
-    // From here on no new request is served, and idle connections end.
+    // Serves a socket; `place` is its one in shared_state::open.
+    void serve(boost::asio::ip::tcp::socket socket, const boost::asio::ip::tcp::endpoint& peer, counted place);
+    // From here on no new request is served, and connections with one hold the drain.
     void begin_drain();
+    // Nothing holds the drain any more: connections between two requests end.
+    void last_call();
     // Closes every connection and cancels their handlers.
     void close_all();
 

@@ -12,6 +12,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <utility>
@@ -25,6 +26,9 @@ namespace {
 
 // A handler that was cancelled and still does not end keeps nobody waiting longer than this.
 constexpr std::chrono::seconds after_hard_close(2);
+
+// Time for the refusals of those who came at the end of a drain.
+constexpr std::chrono::seconds last_call_patience(2);
 
 }  // namespace
 
@@ -44,10 +48,12 @@ public:
     bool ended() const noexcept { return ended_; }
 
 private:
-    enum class phase { serving, draining, closing, ended };
+    enum class phase { serving, draining, last_call, closing, ended };
 
     void wait_until(steady_clock::time_point when);
     void limit_passed();
+    void begin_drain();
+    void last_call();
     void tell_done();
 
     asio::io_context* first_;
@@ -92,17 +98,32 @@ void server::impl::open_doors() {
 void server::impl::drain(std::chrono::milliseconds limit, std::function<void()> done) {
     if (done) done_.push_back(std::move(done));
     auto when = steady_clock::now() + limit;
-    if (phase_ == phase::serving) {
-        phase_ = phase::draining;
-        listener_->finish();
-        for (auto& one : loops_) asio::post(one->context(), [one] { one->begin_drain(); });
-    }
-    if (phase_ == phase::draining && when < limit_) {
+    if (phase_ == phase::serving) begin_drain();
+    if ((phase_ == phase::draining || phase_ == phase::last_call) && when < limit_) {
         limit_ = when;
         if (limit <= std::chrono::milliseconds::zero()) return limit_passed();
         wait_until(when);
     }
     check();
+}
+
+// It goes on listening, so that who comes now is told where it stands instead of finding nobody.
+void server::impl::begin_drain() {
+    phase_ = phase::draining;
+    for (auto& one : loops_) {
+        // Until a loop has looked which of its connections hold the drain, it does so itself.
+        auto look = [one, held = counted(shared_, &shared_state::held)] { one->begin_drain(); };
+        asio::post(one->context(), std::move(look));
+    }
+}
+
+// Every request begun before is answered. What is left are callers to refuse, which may not take long.
+void server::impl::last_call() {
+    phase_ = phase::last_call;
+    listener_->finish();
+    for (auto& one : loops_) asio::post(one->context(), [one] { one->last_call(); });
+    limit_ = std::min(limit_, steady_clock::now() + last_call_patience);
+    wait_until(limit_);
 }
 
 void server::impl::wait_until(steady_clock::time_point when) {
@@ -114,7 +135,7 @@ void server::impl::wait_until(steady_clock::time_point when) {
 
 void server::impl::limit_passed() {
     if (phase_ == phase::closing) return tell_done();
-    if (phase_ != phase::draining) return;
+    if (phase_ == phase::ended) return;
     phase_ = phase::closing;
     close_all();
     wait_until(steady_clock::now() + after_hard_close);
@@ -126,10 +147,12 @@ void server::impl::close_all() {
     for (auto& one : loops_) asio::post(one->context(), [one] { one->close_all(); });
 }
 
-// A connection has ended somewhere, or the drain has begun.
+// One of the counts went down, or the drain has begun.
 void server::impl::check() {
-    if (phase_ == phase::serving) return listener_->room_again();
-    if (shared_->open == 0) tell_done();
+    if (phase_ == phase::serving || phase_ == phase::draining) listener_->room_again();
+    if (phase_ == phase::draining && shared_->held == 0) last_call();
+    bool last = phase_ == phase::last_call || phase_ == phase::closing;
+    if (phase_ == phase::ended || (last && listener_->closed() && shared_->open == 0)) tell_done();
 }
 
 void server::impl::tell_done() {

@@ -50,11 +50,12 @@ public:
     // Reads certificate and key again; new connections get them. Empty: done, else the sentence why the old ones stay.
     std::string reload_certificate();
 
-    // Ends in good order: the connections the kernel has accepted are served, the listeners close, idle connections close,
-    // requests begun before are answered with `Connection: close`, later ones with 503 `draining`. What is still there after
-    // `limit` is closed hard; limit 0 closes everything at once. `done` is called once, on the first loop, when the last
-    // connection has ended, or a little after the hard close if a handler will not end. A second call can only shorten the
-    // limit; its `done` is called as well.
+    // Ends in good order. It goes on listening while requests begun before are answered with `Connection: close`; later ones,
+    // on new connections as on old ones, get 503 `draining`, and who asks nothing for a second is closed. When no request begun
+    // before is left, whoever the kernel has accepted is refused in the same way and the listeners and the rest close, which
+    // takes two seconds at most. What is still there after `limit` is closed hard; limit 0 closes everything at once. `done` is
+    // called once, on the first loop, when the last connection has ended, or a little after the hard close if a handler will
+    // not end. A second call can only shorten the limit; its `done` is called as well.
     void drain(std::chrono::milliseconds limit, std::function<void()> done);
     bool draining() const noexcept;
 

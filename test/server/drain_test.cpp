@@ -98,6 +98,128 @@ BOOST_AUTO_TEST_CASE(requests_begun_before_are_served_and_close) {
     server.finish();
 }
 
+BOOST_AUTO_TEST_CASE(who_comes_later_is_told_instead_of_finding_nobody) {
+    gate door;
+    running_server server(behind(door), on_loopback(), 2);
+    raw_client client(server.port());
+    client.send(get);
+    BOOST_TEST(door.has_entered(1));
+    auto drained = server.drain(60s);
+    std::vector<std::unique_ptr<raw_client>> silent;
+    for (int i = 0; i < 10; ++i) {
+        for (std::string request : {get, std::string("GET /health/ready HTTP/1.1\r\nHost: h\r\n\r\n")}) {
+            raw_client later(server.port());
+            later.send(request);
+            is_draining(later.answer());
+            BOOST_TEST((later.wait_end() == end_kind::closed));
+        }
+        silent.push_back(std::make_unique<raw_client>(server.port()));
+    }
+    BOOST_TEST(!ends(drained, 0ms));
+    door.open();
+    BOOST_TEST(client.answer().status == 200);
+    client.close();
+    // Who never asks holds nothing up for long.
+    BOOST_TEST(ends(drained, 5s));
+    for (auto& one : silent) BOOST_TEST((one->wait_end() == end_kind::closed));
+    BOOST_CHECK_THROW(raw_client{server.port()}, std::runtime_error);
+    server.finish();
+}
+
+BOOST_AUTO_TEST_CASE(a_kept_connection_is_told_too_and_then_closed) {
+    gate door;
+    auto handler = [&](http::exchange& request) -> boost::asio::awaitable<void> {
+        if (request.head().path == "/gate") co_await door.pass();
+        co_await echo(request);
+    };
+    running_server server(handler);
+    raw_client busy(server.port());
+    raw_client kept(server.port());
+    raw_client silent(server.port());
+    for (auto* one : {&kept, &silent}) {
+        one->send(get);
+        BOOST_TEST(one->answer().status == 200);
+    }
+    busy.send("GET /gate HTTP/1.1\r\nHost: h\r\n\r\n");
+    BOOST_TEST(door.has_entered(1));
+    auto began = std::chrono::steady_clock::now();
+    auto drained = server.drain(60s);
+    server.turn();
+    BOOST_TEST(!silent.anything(0ms));  // Not closed under the hands of who is about to ask.
+    kept.send(get);
+    is_draining(kept.answer());
+    BOOST_TEST((kept.wait_end() == end_kind::closed));
+    BOOST_TEST((silent.wait_end(5s) == end_kind::closed));
+    BOOST_TEST((std::chrono::steady_clock::now() - began > 900ms));
+    BOOST_TEST(!ends(drained, 0ms));
+    door.open();
+    BOOST_TEST(busy.answer().status == 200);
+    BOOST_TEST(ends(drained));
+}
+
+BOOST_AUTO_TEST_CASE(a_late_head_that_does_not_end_holds_nothing_up) {
+    gate door;
+    running_server server(behind(door), on_loopback(), 2);
+    raw_client busy(server.port());
+    busy.send(get);
+    BOOST_TEST(door.has_entered(1));
+    auto drained = server.drain(60s);
+    raw_client slow(server.port());
+    slow.send("GET / HT");
+    raw_client uploading(server.port());
+    uploading.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9999999\r\n\r\nabc");
+    is_draining(uploading.answer());
+    door.open();
+    BOOST_TEST(busy.answer().status == 200);
+    BOOST_TEST(ends(drained, 8s));
+    BOOST_TEST((slow.wait_end() != end_kind::open));
+    BOOST_TEST((uploading.wait_end() != end_kind::open));
+    server.finish();
+}
+
+BOOST_AUTO_TEST_CASE(the_limit_ends_the_last_call_as_well) {
+    running_server server(echo);
+    raw_client silent(server.port());
+    BOOST_TEST(server.has_connections(1));
+    auto began = std::chrono::steady_clock::now();
+    auto drained = server.drain(60s);
+    server.turn();
+    auto at_once = server.drain(0ms);
+    BOOST_TEST(ends(at_once));
+    BOOST_TEST(ends(drained));
+    BOOST_TEST((std::chrono::steady_clock::now() - began < 900ms));
+    BOOST_TEST((silent.wait_end() != end_kind::open));
+}
+
+BOOST_AUTO_TEST_CASE(late_callers_beyond_the_limit_of_connections_are_told_at_once) {
+    gate door;
+    auto how = on_loopback();
+    how.connections_max = 1;
+    running_server server(behind(door), how);
+    raw_client busy(server.port());
+    busy.send(get);
+    BOOST_TEST(door.has_entered(1));
+    raw_client waiting(server.port());  // Held up by the limit until the drain begins.
+    waiting.send(get);
+    BOOST_TEST(!waiting.anything(50ms));
+    std::vector<std::unique_ptr<raw_client>> silent;
+    auto drained = server.drain(60s);
+    is_draining(waiting.answer());
+    waiting.close();
+    // The places for them are counted too: one more than those waits, until one ends.
+    for (int i = 0; i < 64; ++i) silent.push_back(std::make_unique<raw_client>(server.port()));
+    BOOST_TEST(server.has_connections(65));
+    raw_client last(server.port());
+    last.send(get);
+    is_draining(last.answer());
+    BOOST_TEST(!ends(drained, 0ms));
+    door.open();
+    BOOST_TEST(busy.answer().status == 200);
+    for (auto& one : silent) one->close();
+    last.close();
+    BOOST_TEST(ends(drained));
+}
+
 BOOST_AUTO_TEST_CASE(a_head_begun_before_is_served) {
     running_server server(echo);
     raw_client client(server.port());

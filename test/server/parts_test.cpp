@@ -1,12 +1,17 @@
-// The server's small pure parts: the answer's head, the input buffer, the count of descriptors.
+// The server's small pure parts: the answer's head, the input buffer, the counts of what is open.
 #define BOOST_TEST_MODULE server_parts
 #include <server/answer_head.hpp>
 #include <server/descriptors.hpp>
 #include <server/input.hpp>
+#include <server/loop.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <memory>
+#include <new>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 using namespace hearonce;
 using namespace hearonce::server;
@@ -133,4 +138,50 @@ BOOST_AUTO_TEST_CASE(connections_that_fit) {
     auto now = raise_descriptor_limit(0);
     BOOST_TEST(now > 0U);
     BOOST_TEST(raise_descriptor_limit(0) == now);  // Never lowered.
+}
+
+BOOST_AUTO_TEST_CASE(what_is_counted_ends_once_and_is_heard_of_where_somebody_waits) {
+    auto shared = std::make_shared<shared_state>();
+    int told = 0;
+    std::size_t open_when_told = 99;
+    shared->ended = [&] {
+        ++told;
+        open_when_told = shared->open;
+    };
+    static_assert(!std::is_copy_constructible_v<counted> && std::is_nothrow_move_constructible_v<counted>);
+    {
+        counted one(shared, &shared_state::open);
+        counted two(shared, &shared_state::held);
+        BOOST_TEST(shared->open == 1U);
+        BOOST_TEST(shared->held == 1U);
+        counted moved = std::move(one);
+        BOOST_TEST(shared->open == 1U);
+        two = std::move(moved);  // Ends what it was.
+        BOOST_TEST(shared->open == 1U);
+        BOOST_TEST(shared->held == 0U);
+        auto& same = two;
+        two = std::move(same);
+        BOOST_TEST(shared->open == 1U);
+    }
+    BOOST_TEST(shared->open == 0U);
+    BOOST_TEST(told == 0);  // Nobody waits.
+    for (auto* waits : {&shared->draining, &shared->crowded}) {
+        *waits = true;
+        told = 0;
+        {
+            counted one(shared, &shared_state::open);
+        }
+        BOOST_TEST(told == 1);
+        BOOST_TEST(open_when_told == 0U);  // Told after it went down.
+        *waits = false;
+    }
+    // An exception on the way takes it down, and one in the telling stays there.
+    shared->draining = true;
+    shared->ended = [] { throw std::bad_alloc(); };
+    try {
+        counted one(shared, &shared_state::open);
+        throw std::bad_alloc();
+    } catch (const std::bad_alloc&) {
+    }
+    BOOST_TEST(shared->open == 0U);
 }
