@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -15,7 +16,6 @@
 #include <cerrno>
 #include <csignal>
 #include <fstream>
-#include <thread>
 
 namespace {
 
@@ -27,6 +27,8 @@ int inside(Probe probe) {
     const pid_t child = ::fork();
     BOOST_REQUIRE(child >= 0);
     if (child == 0) {
+        // The test framework's own would carry on with the tests in here.
+        for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGTRAP}) ::signal(number, SIG_DFL);
         if (!enter_sandbox().empty()) ::_exit(100);
         ::_exit(probe());
     }
@@ -41,6 +43,13 @@ constexpr int done = 11;
 int outcome_of(long rc) {
     if (rc >= 0) return done;
     return errno == EPERM ? refused : errno == ENOSYS ? 12 : 13;
+}
+
+// By hand, as a sanitizer looks at the objects of std::thread with calls that are refused in here.
+int make_a_thread() {
+    pthread_t made{};
+    if (::pthread_create(&made, nullptr, [](void* given) { return given; }, nullptr) != 0) return refused;
+    return ::pthread_join(made, nullptr) == 0 ? done : refused;
 }
 
 }  // namespace
@@ -95,10 +104,7 @@ BOOST_AUTO_TEST_CASE(no_files_no_network_no_processes) {
     BOOST_TEST(inside([] { return outcome_of(::syscall(SYS_execve, "/bin/true", nullptr, nullptr)); }) == refused);
     const pid_t parent = ::getpid();
     BOOST_TEST(inside([=] { return outcome_of(::syscall(SYS_ptrace, 16, parent, 0, 0)); }) == refused);
-    BOOST_TEST(inside([] {
-                   std::thread([] {}).join();
-                   return done;
-               }) == done);
+    BOOST_TEST(inside(make_a_thread) == done);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
