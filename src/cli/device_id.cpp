@@ -45,7 +45,8 @@ boost::system::result<std::string, app::file_problem> stored_device_id(const app
     std::filesystem::path folder = variable(variables, "XDG_STATE_HOME");
     if (!folder.is_absolute()) {
         const std::string home = variable(variables, "HOME");
-        if (home.empty()) return app::file_problem("hearonce/device-id", "there is no folder for it: neither XDG_STATE_HOME nor HOME is set");
+        if (home.empty())
+            return app::file_problem("hearonce/device-id", "there is no folder for it: neither XDG_STATE_HOME nor HOME is set");
         folder = std::filesystem::path(home) / ".local" / "state";
     }
     folder /= "hearonce";
