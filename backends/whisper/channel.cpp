@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 
 channel::channel(asio::any_io_executor executor, owned_descriptor socket, std::function<void(message)> heard,
                  std::function<void(std::string)> lost)
-    : socket_(std::move(executor), asio::local::stream_protocol(), socket.release()), heard_(std::move(heard)), lost_(std::move(lost)) {}
+    : socket_(executor, asio::local::stream_protocol(), socket.release()), heard_(std::move(heard)), lost_(std::move(lost)) {}
 
 void channel::close() {
     heard_ = nullptr;

@@ -127,7 +127,7 @@ void gateway::parts::end_flights() {
     std::_Exit(EXIT_FAILURE);
 }
 
-gateway::gateway(settings wanted, backend_maker make_backends) : parts_(std::make_unique<parts>(std::move(wanted), make_backends)) {}
+gateway::gateway(settings wanted, const backend_maker& make_backends) : parts_(std::make_unique<parts>(std::move(wanted), make_backends)) {}
 
 gateway::~gateway() {
     if (!parts_->running) return;

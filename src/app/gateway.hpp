@@ -23,7 +23,7 @@ using backend_maker = std::function<std::vector<std::shared_ptr<backend>>(boost:
 // Constructed, started, waited for and destroyed by one thread; drain() and end() may be called from any.
 class gateway {
 public:
-    gateway(settings wanted, backend_maker make_backends);
+    gateway(settings wanted, const backend_maker& make_backends);
     ~gateway();
     gateway(const gateway&) = delete;
     gateway& operator=(const gateway&) = delete;

@@ -36,7 +36,7 @@ whisper::whisper_settings whisper_settings_of(const backend_settings& configured
 std::filesystem::path helper_path() {
     std::error_code ignored;
     const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-    const auto beside = here / "hearonce-whisper";
+    auto beside = here / "hearonce-whisper";
     for (const auto& candidate :
          {beside, here.parent_path() / "libexec" / "hearonce-whisper", here.parent_path() / "libexec/hearonce/hearonce-whisper"}) {
         if (std::filesystem::exists(candidate, ignored)) return candidate;

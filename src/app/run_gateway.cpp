@@ -116,10 +116,11 @@ int run_gateway(const settings& wanted, std::function<result<settings>()> reread
         gateway running(wanted, [&wanted](boost::asio::any_io_executor home) { return make_backends(wanted, std::move(home)); });
         const auto started = running.start();
         if (started) {
+            // Who reads that it listens may end it at once: the signals are watched before that is said.
+            const signal_watch signals(signal_plan(running, wanted, std::move(reread)));
             for (const auto& at : running.listening()) {
                 say(level::info, "listening on " + url_of(at, wanted.server.tls_certificate.has_value()));
             }
-            const signal_watch signals(signal_plan(running, wanted, std::move(reread)));
             running.wait();
             say(level::info, "ended");
         } else {

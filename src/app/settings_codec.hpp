@@ -217,7 +217,8 @@ struct optional_of {
     using type = std::optional<typename Inner::type>;
     static std::optional<type> read(const value& from) {
         auto found = Inner::read(from);
-        return found ? std::optional<type>(type(std::move(*found))) : std::nullopt;
+        if (!found) return std::nullopt;
+        return std::optional<type>(std::in_place, std::move(*found));
     }
     static std::string show(const type& shown) { return shown ? Inner::show(*shown) : std::string(); }
     static std::string accepts() { return Inner::accepts(); }

@@ -45,7 +45,7 @@ std::optional<network> address_range::read(const value& from) {
 }
 
 std::optional<std::string> origin::read(const value& from) {
-    const auto typed = plain_text(from);
+    auto typed = plain_text(from);
     if (!typed || *typed == "*") return typed;
     const auto url = urls::parse_uri(*typed);
     // "null" is what browsers send for a page with no origin of its own: whoever allows it allows every sandboxed frame.

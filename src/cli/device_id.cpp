@@ -57,7 +57,7 @@ boost::system::result<std::string, app::file_problem> stored_device_id(const app
     // Two first calls at one time must end up with one id.
     const app::folder_lock lock(folder);
     if (std::string id = kept(file); !id.empty()) return id;
-    const std::string id = random_hex(16);
+    std::string id = random_hex(16);
     const auto written = app::write_private_file(file, id + "\n");
     if (!written) return written.error();
     return id;

@@ -15,7 +15,7 @@ std::uint32_t at(std::span<const std::byte> bytes, std::size_t index) noexcept {
 // The sync bits of these frames are few, and any file can begin with them: a second frame must follow the first, or the
 // first must be all there is.
 template <class Frame>
-bool confirmed(std::span<const std::byte> bytes, Frame&& frame_of) noexcept {
+bool confirmed(std::span<const std::byte> bytes, const Frame& frame_of) noexcept {
     const auto first = frame_of(bytes);
     if (!first || first->frame_bytes > bytes.size()) return false;
     const auto rest = bytes.subspan(first->frame_bytes);

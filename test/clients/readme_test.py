@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs what README.md prints, as printed: readme_test.py [--write | --table GATEWAY]
+"""Runs what README.md prints, as printed: readme_test.py [--write [GATEWAY] | --table GATEWAY]
 
 Starts deploy/quickstart.sh on a free port, runs every ```sh and ```js block against it (only the port differs), compares the table
 of settings with what the gateway says, then presses Ctrl-C. Blocks marked ```sh offline need a key or another machine: their
@@ -165,7 +165,7 @@ def check_running(port, log_path):
 
 def main():
     if "--write" in sys.argv:
-        return write_table(GATEWAY)
+        return write_table(GATEWAY if sys.argv[-1] == "--write" else Path(sys.argv[-1]).resolve())
     if "--table" in sys.argv:
         check_table(Path(sys.argv[sys.argv.index("--table") + 1]).resolve())
     else:

@@ -39,7 +39,7 @@ std::string trouble_in(const std::string& path) {
     if (!from) return "it cannot be read";
     std::uint32_t begins = 0;
     if (!read(from, begins) || begins != magic) return "it is not a ggml model of whisper.cpp";
-    const std::string cut = "it is cut short";
+    std::string cut = "it is cut short";
     std::array<std::int32_t, header_numbers> header{};
     std::array<std::int32_t, 2> filters{};
     if (!read(from, header) || !read(from, filters)) return cut;
