@@ -75,8 +75,9 @@ void engine::submit(std::uint64_t id, job work) {
     if (supervisor_.phase() == helper_phase::stopped && missing().empty()) carry_out(supervisor_.on_start(clock::now()));
     if (supervisor_.phase() == helper_phase::stopped || (supervisor_.hopeless() && supervisor_.phase() != helper_phase::ready)) {
         finish(id, trouble());
-    } else if (!table_.add(id, caller)) {
-        finish(id, error(errc::overloaded, "The local engine's queue is full, try again soon.").with_retry_after(table_.retry_after()));
+    } else if (const auto no_room = table_.add(id, caller)) {
+        finish(*no_room,
+               error(errc::overloaded, "The local engine's queue is full, try again soon.").with_retry_after(table_.retry_after()));
     }
     settle();
 }

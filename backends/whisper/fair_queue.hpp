@@ -60,6 +60,20 @@ public:
         return false;
     }
 
+    // For a full queue: takes out the newest job of the caller that has most of them, if that is at least two more than
+    // `caller` has, so that no one fills the queue against everybody else. nullopt: `caller` has its share already.
+    std::optional<id_type> displace_for(std::string_view caller) {
+        const auto by_jobs = [](const turn& a, const turn& b) { return a.ids.size() < b.ids.size(); };
+        const auto most = std::ranges::max_element(turns_, by_jobs);
+        const auto mine = std::ranges::find(turns_, caller, &turn::caller);
+        const std::size_t has = mine == turns_.end() ? 0 : mine->ids.size();
+        if (most == turns_.end() || most->ids.size() < has + 2) return std::nullopt;
+        const id_type id = most->ids.back();
+        most->ids.pop_back();
+        --size_;
+        return id;
+    }
+
     // Empties the queue and says who was in it.
     std::vector<id_type> drop() {
         std::vector<id_type> ids;

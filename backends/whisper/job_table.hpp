@@ -37,12 +37,17 @@ public:
     std::size_t waiting() const noexcept { return waiting_.size(); }
     std::size_t running() const noexcept { return running_.size(); }
 
-    // False: the queue is full and the job is not taken. A job that a free slot will take at once does not count.
-    bool add(id_type id, std::string_view caller) {
+    // The job that finds no room, if any: a full queue turns `id` away, or in its place the newest job of a caller that fills
+    // the queue. A job that a free slot will take at once does not count.
+    std::optional<id_type> add(id_type id, std::string_view caller) {
         const std::size_t free_slots = limits_.slots > running_.size() ? limits_.slots - running_.size() : 0;
-        if (waiting_.size() >= limits_.queue + free_slots) return false;
+        std::optional<id_type> displaced;
+        if (waiting_.size() >= limits_.queue + free_slots) {
+            displaced = waiting_.displace_for(caller);
+            if (!displaced) return id;
+        }
         waiting_.add(id, caller);
-        return true;
+        return displaced;
     }
 
     // The next job to hand to the helper, which must be ready; nullopt when no slot or no job is free.

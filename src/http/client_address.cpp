@@ -111,6 +111,9 @@ bool asks_from_loopback(const request_head& head, std::span<const network> trust
     if (!trusted(peer, trusted_proxies)) return peer.is_loopback() && !listed && !otherwise_forwarded;
     // A trusted proxy speaks for somebody; who that is stands in X-Forwarded-For or is not known.
     if (!listed && otherwise_forwarded) return false;
+    // Some proxies write "unknown" or a label in an address's place: then nobody is known, least of all this machine itself.
+    const auto entries = forwarded_for(head);
+    if (!std::ranges::all_of(entries, [](std::string_view one) { return forwarded_address(one).has_value(); })) return false;
     return client_address_of(head, trusted_proxies).is_loopback();
 }
 

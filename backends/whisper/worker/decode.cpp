@@ -72,6 +72,8 @@ result<std::vector<float>> decode(int descriptor, std::size_t samples_max, const
     const std::optional<wav_claim> claim = wav_claim_of(descriptor, about.st_size);
     if (claim && claim->lies()) return claims_too_much(*claim);
     av_log_set_level(AV_LOG_QUIET);
+    // A few bytes of a container can claim an index of gigabytes; this much holds the index of more than a day of speech.
+    av_max_alloc(std::size_t{128} << 20);
 
     source from{descriptor, 0, about.st_size, about.st_size * 4 + (64LL << 20), &stop, false};
     const io_pointer io = open_io(from);

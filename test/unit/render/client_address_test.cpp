@@ -123,6 +123,9 @@ BOOST_AUTO_TEST_CASE(loopback_means_the_caller_itself) {
     BOOST_TEST(!asks_from_loopback(from("127.0.0.2", {{"X-Forwarded-For", "198.51.100.1"}}), proxies));
     BOOST_TEST(!asks_from_loopback(from("127.0.0.2", {{"Forwarded", "for=127.0.0.1"}}), proxies));
     BOOST_TEST(!asks_from_loopback(from("10.0.0.1"), proxies));
+    for (const char* unreadable : {"unknown", "_hidden", "", "1.2.3.4, unknown", "unknown, 127.0.0.1", "127.0.0.1,"}) {
+        BOOST_TEST_CONTEXT(unreadable) BOOST_TEST(!asks_from_loopback(from("127.0.0.2", {{"X-Forwarded-For", unreadable}}), proxies));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(principals) {

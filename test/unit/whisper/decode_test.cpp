@@ -10,6 +10,8 @@
 #include <limits>
 #include <random>
 
+#include <sys/resource.h>
+
 namespace {
 
 using namespace hearonce;
@@ -299,6 +301,18 @@ BOOST_AUTO_TEST_CASE(what_is_no_file_is_refused) {
     const owned_descriptor null(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
     BOOST_TEST((decode(null.get(), hour, [] { return false; }).error().code() == errc::unsupported_audio));
     BOOST_TEST((decode(-1, hour, [] { return false; }).error().code() == errc::unsupported_audio));
+}
+
+// 4.9 kB whose two tracks claim 2^26 samples each: 1.6 GB of index a track, were it believed.
+BOOST_AUTO_TEST_CASE(an_index_that_claims_gigabytes_does_not_get_them) {
+    const auto peak_kibibytes = [] {
+        rusage used{};
+        ::getrusage(RUSAGE_SELF, &used);
+        return used.ru_maxrss;
+    };
+    const auto before = peak_kibibytes();
+    (void)decode_bytes(bytes_of(data_folder / "hostile" / "index-of-gigabytes.m4a"));
+    BOOST_TEST(peak_kibibytes() - before < 1024 * 1024);
 }
 
 BOOST_AUTO_TEST_CASE(absurd_headers_are_refused_quickly) {

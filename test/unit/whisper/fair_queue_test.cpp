@@ -57,6 +57,23 @@ BOOST_AUTO_TEST_CASE(what_is_removed_is_not_served_and_leaves_no_empty_turn) {
     BOOST_TEST(!queue.take().has_value());
 }
 
+BOOST_AUTO_TEST_CASE(room_is_made_by_the_caller_that_has_most_and_only_for_one_that_has_less) {
+    fair_queue queue;
+    BOOST_TEST(!queue.displace_for("a").has_value());
+    for (std::uint64_t id = 1; id <= 3; ++id) queue.add(id, "a");
+    BOOST_TEST(!queue.displace_for("a").has_value());
+    // The newest goes, so that the oldest keep their turn.
+    BOOST_TEST((queue.displace_for("b") == 3u));
+    queue.add(10, "b");
+    // Two against one is fair.
+    BOOST_TEST(!queue.displace_for("b").has_value());
+    BOOST_TEST((queue.displace_for("c") == 2u));
+    queue.add(20, "c");
+    BOOST_TEST(!queue.displace_for("d").has_value());
+    BOOST_TEST(queue.size() == 3u);
+    BOOST_TEST(take_all(queue) == (ids{1, 10, 20}));
+}
+
 BOOST_AUTO_TEST_CASE(drop_names_everybody) {
     fair_queue queue;
     queue.add(1, "a");

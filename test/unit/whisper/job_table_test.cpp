@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_SUITE(jobs)
 
 BOOST_AUTO_TEST_CASE(first_come_first_served_so_many_at_a_time) {
     table t = with(2, 10);
-    for (std::uint64_t id = 1; id <= 4; ++id) BOOST_TEST(t.add(id, "a"));
+    for (std::uint64_t id = 1; id <= 4; ++id) BOOST_TEST(!t.add(id, "a"));
     BOOST_TEST((t.take(at(0)) == 1U));
     BOOST_TEST((t.take(at(0)) == 2U));
     BOOST_TEST(!t.take(at(0)).has_value());
@@ -42,19 +42,19 @@ BOOST_AUTO_TEST_CASE(first_come_first_served_so_many_at_a_time) {
 BOOST_AUTO_TEST_CASE(the_queue_is_bounded_beside_the_slots) {
     table t = with(1, 2);
     // One for the free slot, two that wait; nothing is taken yet, as while the helper starts.
-    BOOST_TEST(t.add(1, "a"));
-    BOOST_TEST(t.add(2, "a"));
-    BOOST_TEST(t.add(3, "a"));
-    BOOST_TEST(!t.add(4, "a"));
+    BOOST_TEST(!t.add(1, "a"));
+    BOOST_TEST(!t.add(2, "a"));
+    BOOST_TEST(!t.add(3, "a"));
+    BOOST_TEST((t.add(4, "a") == 4));
     t.take(at(0));
-    BOOST_TEST(!t.add(5, "a"));
+    BOOST_TEST((t.add(5, "a") == 5));
     t.end(1, at(0));
-    BOOST_TEST(t.add(6, "a"));
-    BOOST_TEST(!t.add(7, "a"));
+    BOOST_TEST(!t.add(6, "a"));
+    BOOST_TEST((t.add(7, "a") == 7));
     table none = with(1, 0);
-    BOOST_TEST(none.add(1, "a"));
+    BOOST_TEST(!none.add(1, "a"));
     none.take(at(0));
-    BOOST_TEST(!none.add(2, "a"));
+    BOOST_TEST((none.add(2, "a") == 2));
 }
 
 BOOST_AUTO_TEST_CASE(leaving_while_waiting_makes_room_and_keeps_the_order) {
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(leaving_while_waiting_makes_room_and_keeps_the_order) {
     t.add(3, "a");
     BOOST_TEST((t.leave(2) == place::waiting));
     BOOST_TEST((t.leave(2) == place::none));
-    BOOST_TEST(t.add(4, "a"));
+    BOOST_TEST(!t.add(4, "a"));
     t.end(1, at(1));
     BOOST_TEST((t.take(at(1)) == 3U));
     t.end(3, at(2));
