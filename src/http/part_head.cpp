@@ -170,7 +170,7 @@ bool has_control(std::string_view text) noexcept {
 }  // namespace
 
 result<std::string> boundary_of(std::string_view content_type) {
-    const error refused(errc::unsupported_media_type);
+    error refused(errc::unsupported_media_type);
     const std::size_t end = std::min(content_type.find(';'), content_type.size());
     if (!iequals(trimmed(content_type.substr(0, end)), "multipart/form-data")) return refused;
     std::string_view rest = content_type.substr(end);

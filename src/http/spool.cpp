@@ -29,7 +29,7 @@ constexpr std::size_t write_step_bytes = 256 * 1024;
 // the job uses the caller's memory; `busy` is true for just that time. A coroutine cancelled before throws and runs nothing.
 template <class Job>
 asio::awaitable<void> run_on(asio::thread_pool& threads, bool& busy, Job& job) {
-    auto begin = [&threads, &busy, &job](auto&& handler) {
+    auto begin = [&threads, &busy, &job](auto handler) {
         auto executor = asio::get_associated_executor(handler);
         auto back = [work = asio::make_work_guard(executor), executor, handler = std::move(handler), &job]() mutable {
             job();
