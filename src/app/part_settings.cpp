@@ -1,27 +1,14 @@
 // Settings, part by part. Next file: gateway.cpp.
 #include <app/part_settings.hpp>
+#include <app/private_file.hpp>
 #include <observe/log.hpp>
 
 #include <openssl/rand.h>
 
 #include <array>
-#include <fstream>
 #include <stdexcept>
 
 namespace hearonce::app {
-
-namespace {
-
-std::optional<std::string> read_file(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text;
-    char piece[4096];
-    while (file.read(piece, sizeof piece) || file.gcount() > 0) text.append(piece, static_cast<std::size_t>(file.gcount()));
-    if (!file.eof()) return std::nullopt;  // Not opened, or an error on the way.
-    return text;
-}
-
-}  // namespace
 
 http::auth_mode auth_mode_of(const settings& wanted) noexcept {
     switch (wanted.auth.mode) {
@@ -34,7 +21,7 @@ http::auth_mode auth_mode_of(const settings& wanted) noexcept {
 
 secret hmac_key_of(const settings& wanted) {
     if (wanted.auth.secret_file) {
-        auto text = read_file(*wanted.auth.secret_file);
+        auto text = read_private_file(*wanted.auth.secret_file);
         if (!text || text->empty()) {
             throw std::runtime_error("auth.secret_file: cannot read " + wanted.auth.secret_file->string() + ", or it is empty");
         }
@@ -52,7 +39,7 @@ secret hmac_key_of(const settings& wanted) {
 result<http::token_table> tokens_of(const settings& wanted) {
     if (!wanted.auth.tokens_file) return http::token_table();
     const auto path = wanted.auth.tokens_file->string();
-    const auto text = read_file(*wanted.auth.tokens_file);
+    const auto text = read_private_file(*wanted.auth.tokens_file);
     if (!text) return error(errc::invalid_parameter, "auth.tokens_file: cannot read " + path);
     auto tokens = http::token_table::parse(*text);
     if (!tokens) return error(errc::invalid_parameter, "auth.tokens_file: " + path + ": " + std::string(tokens.error().message()));

@@ -2,6 +2,7 @@
 #include <app/gateway.hpp>
 #include <app/load_settings.hpp>
 #include <app/make_backends.hpp>
+#include <app/settings_units.hpp>
 #include <observe/log.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -31,9 +32,7 @@ static_assert(static_cast<int>(log_format::json) == static_cast<int>(observe::lo
 static_assert(static_cast<int>(log_level::error) == static_cast<int>(observe::log_level::error));
 
 std::string url_of(const boost::asio::ip::tcp::endpoint& at, bool tls) {
-    const auto address = at.address().to_string();
-    return std::string(tls ? "https://" : "http://") + (at.address().is_v6() ? "[" + address + "]" : address) + ":" +
-           std::to_string(at.port());
+    return (tls ? "https://" : "http://") + show_endpoint(at);
 }
 
 // Waits for signals on a thread of its own, so that a loop that hangs cannot keep the program from ending.
