@@ -84,8 +84,8 @@ public:
 
     // The coroutine is lazy and may begin when this object is gone: it gets the engine and not `this`.
     asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording> audio, transcription_request request,
-                                                   deadline limit) override {
-        return await_outcome(engine_, std::move(audio), std::move(request), limit);
+                                                   attempt terms) override {
+        return await_outcome(engine_, std::move(audio), std::move(request), terms.limit);
     }
 
 private:

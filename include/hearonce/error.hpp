@@ -1,6 +1,6 @@
 // Every way a request can end without a transcript, and the one table that turns it into an HTTP answer.
 //
-// Holds: errc, error, result<T>. Includes nothing of the project; everything else includes this.
+// Holds: errc, remedy, error, result<T>. Includes nothing of the project; everything else includes this.
 // Next file: deadline.hpp.
 #pragma once
 
@@ -110,6 +110,25 @@ constexpr errc_entry entry_of(errc code) noexcept {
     return {500, "internal_error", server, "", "The gateway failed."};
 }
 
+// What may be tried after a failure without the work being done, and paid for, twice.
+enum class remedy : std::uint8_t {
+    none,       // Nothing: the request is at fault, or a backend may have done the work.
+    elsewhere,  // Another backend: this one did nothing and will do no better.
+    again,      // This backend after a pause, and then another.
+};
+
+// What a failure of this kind allows, unless the error says otherwise. A timeout allows nothing: the work may be done.
+constexpr remedy remedy_of(errc code) noexcept {
+    switch (code) {
+        case errc::rate_limit_exceeded: return remedy::again;
+        case errc::upstream_error:
+        case errc::overloaded:
+        case errc::insufficient_quota:
+        case errc::internal_error: return remedy::elsewhere;
+        default: return remedy::none;
+    }
+}
+
 // One failure: its kind and what the caller may be told about it. A value; copied to every waiter of a failed run.
 // Nothing in it is secret: internals are logged where they happen and never put here.
 class error {
@@ -135,12 +154,18 @@ public:
         return *this;
     }
     std::optional<std::chrono::seconds> retry_after() const noexcept { return retry_after_; }
+    error& with_remedy(hearonce::remedy allowed) {
+        remedy_ = allowed;
+        return *this;
+    }
+    hearonce::remedy remedy() const noexcept { return remedy_.value_or(remedy_of(code_)); }
 
     friend bool operator==(const error&, const error&) = default;
 
 private:
     errc code_ = errc::internal_error;
     std::uint16_t status_ = 0;
+    std::optional<hearonce::remedy> remedy_;
     std::optional<std::chrono::seconds> retry_after_;
     std::string message_;
     std::string param_;

@@ -33,8 +33,9 @@ public:
     class ticket;
 
     // abandon_grace: how long the work goes on after its last waiter has left, for another one to come back for it.
-    shared_operation(boost::asio::any_io_executor executor, duration abandon_grace)
-        : executor_(std::move(executor)), room_(abandon_grace) {}
+    // beside: what every waiter of this run may see while it runs.
+    shared_operation(boost::asio::any_io_executor executor, duration abandon_grace, std::shared_ptr<void> beside = nullptr)
+        : executor_(std::move(executor)), beside_(std::move(beside)), room_(abandon_grace) {}
     shared_operation(const shared_operation&) = delete;
     shared_operation& operator=(const shared_operation&) = delete;
     virtual ~shared_operation() = default;
@@ -155,14 +156,12 @@ private:
         grace_timer_->async_wait([self = this->shared_from_this()](const boost::system::error_code&) {
             if (self->settled_) return;
             self->grace_timer_.reset();
-            if (self->retire())
-                self->cancel_work();
-            else
-                self->watch_grace();
+            self->retire() ? self->cancel_work() : self->watch_grace();
         });
     }
 
     const boost::asio::any_io_executor executor_;
+    const std::shared_ptr<void> beside_;
     room room_;
     // Touched on the executor only; settled_ also where spawning failed.
     boost::asio::cancellation_signal cancel_;
@@ -210,6 +209,12 @@ public:
         result none;
         none.status = interrupted ? wait_status::left : wait_status::timed_out;
         co_return none;
+    }
+
+    // What stands beside the run, which must have been given as a T; null for a kept end and where nothing was given.
+    template <class T>
+    std::shared_ptr<T> beside() const {
+        return operation_ ? std::static_pointer_cast<T>(operation_->beside_) : nullptr;
     }
 
     // Gives the place up; a wait() in progress ends with `left`.

@@ -75,8 +75,10 @@ public:
 
     // Finds, joins or leads. Never suspends. `work` (a callable that returns awaitable<Outcome>) is used only to lead and
     // then runs on `executor`, its first part within this call if the caller runs there; else it is destroyed unused.
+    // `beside` is shown to everyone who leads or joins this run (ticket::beside()).
     template <class Work>
-    ticket enter(const Key& key, const boost::asio::any_io_executor& executor, Work&& work, enter_as how = enter_as::usual);
+    ticket enter(const Key& key, const boost::asio::any_io_executor& executor, Work&& work, enter_as how = enter_as::usual,
+                 std::shared_ptr<void> beside = nullptr);
 
     // Finds or joins, never leads: for a caller that has no work to give.
     ticket find(const Key& key);
@@ -98,7 +100,7 @@ private:
     std::shared_ptr<core> core_;
 };
 
-// A caller's place; see shared_operation::ticket for wait(), ready() and leave(). False: refused, and there is nothing to wait for.
+// A caller's place; see shared_operation::ticket for wait(), ready(), beside() and leave(). False: refused, and there is nothing to wait for.
 template <class Key, class Outcome, class Clock, class Hash, class Equal>
 class single_flight<Key, Outcome, Clock, Hash, Equal>::ticket : public operation::ticket {
 public:

@@ -1,6 +1,7 @@
 // What a caller asks for and what comes back, in the words of OpenAI's audio API.
 //
-// Holds: task, response_format, detail, form_field, transcription_request, transcript. Next file: backend.hpp.
+// Holds: task, response_format, detail, form_field, transcription_request, json_member, transcript, transcript_delta. Next
+// file: delta_log.hpp.
 #pragma once
 
 #include <cstddef>
@@ -82,6 +83,12 @@ struct segment {
     std::string speaker{};  // diarized_json only: "A", "B", ... or a name the caller gave.
 };
 
+// A member of an upstream's JSON answer that is handed on as it came: `usage`, `logprobs`, `languages`.
+struct json_member {
+    std::string name;
+    std::string json;  // The value: valid JSON in one line.
+};
+
 // A finished piece of work. Immutable once made; shared by every waiter and by the store.
 struct transcript {
     std::string text;             // Trimmed, valid UTF-8.
@@ -89,8 +96,9 @@ struct transcript {
     double duration_seconds = 0;  // Of the audio; 0 when unknown.
     std::vector<segment> segments;
     std::vector<word_time> words;
-    std::string backend;    // Name of the backend that did the work.
-    bool had_audio = true;  // False: nothing was processed (so an empty text is no surprise).
+    std::string backend;            // Name of the backend that did the work.
+    bool had_audio = true;          // False: nothing was processed (so an empty text is no surprise).
+    std::vector<json_member> more;  // Stands behind the text in json, verbose_json, diarized_json and a stream's last record.
 
     // Bytes this result holds, for the store's bound.
     std::size_t size_bytes() const noexcept {
@@ -98,8 +106,16 @@ struct transcript {
         for (const auto& one : segments)
             bytes += sizeof(one) + one.text.size() + one.speaker.size() + one.tokens.size() * sizeof(std::int64_t);
         for (const auto& one : words) bytes += sizeof(one) + one.word.size();
+        for (const auto& one : more) bytes += sizeof(one) + one.name.size() + one.json.size();
         return bytes;
     }
+};
+
+// A piece of a transcript that is told before its end. The texts of all pieces joined are the transcript's text.
+struct transcript_delta {
+    std::string text;
+    std::optional<segment> turn{};    // diarized_json only: a speaker's turn, told beside the text.
+    std::vector<json_member> more{};  // `logprobs` of this piece.
 };
 
 }  // namespace hearonce

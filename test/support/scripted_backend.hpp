@@ -75,7 +75,8 @@ public:
     }
 
     boost::asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording> audio, transcription_request request,
-                                                          deadline limit) override {
+                                                          attempt terms) override {
+        const deadline limit = terms.limit;
         auto executor = co_await boost::asio::this_coro::executor;
         boost::asio::steady_timer timer(executor, limit.at());
         const auto run = enter(&timer);

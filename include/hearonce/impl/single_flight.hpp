@@ -98,8 +98,10 @@ struct single_flight<Key, Outcome, Clock, Hash, Equal>::core {
 template <class Key, class Outcome, class Clock, class Hash, class Equal>
 class single_flight<Key, Outcome, Clock, Hash, Equal>::flight final : public operation {
 public:
-    flight(std::shared_ptr<core> table, shard& home, const boost::asio::any_io_executor& executor)
-        : operation(executor, table->abandoning ? duration::zero() : table->how.abandon_grace), table_(std::move(table)), home_(home) {}
+    flight(std::shared_ptr<core> table, shard& home, const boost::asio::any_io_executor& executor, std::shared_ptr<void> beside)
+        : operation(executor, table->abandoning ? duration::zero() : table->how.abandon_grace, std::move(beside)),
+          table_(std::move(table)),
+          home_(home) {}
 
     bool add_waiter() {
         if (this->waiters().enter(table_->how.waiters_max) != operation::room::answer::welcome) return false;
@@ -153,7 +155,7 @@ auto single_flight<Key, Outcome, Clock, Hash, Equal>::look(shard& home, const Ke
 template <class Key, class Outcome, class Clock, class Hash, class Equal>
 template <class Work>
 auto single_flight<Key, Outcome, Clock, Hash, Equal>::enter(const Key& key, const boost::asio::any_io_executor& executor, Work&& work,
-                                                            enter_as how) -> ticket {
+                                                            enter_as how, std::shared_ptr<void> beside) -> ticket {
     auto& home = core_->shard_of(key);
     typename shard::kept_type::waste out;
     std::shared_ptr<flight> led;
@@ -166,7 +168,7 @@ auto single_flight<Key, Outcome, Clock, Hash, Equal>::enter(const Key& key, cons
             if (auto seen = look(home, key, now)) return std::move(*seen);
         }
         if (!core_->count_flight()) return ticket(flight_refusal::too_many_flights);
-        led = std::make_shared<flight>(core_, home, executor);
+        led = std::make_shared<flight>(core_, home, executor, std::move(beside));
         led->add_waiter();
         if (how == enter_as::no_store)
             home.keyless.insert(led);

@@ -29,7 +29,7 @@ public:
     }
     std::chrono::milliseconds time_allowed(std::optional<std::chrono::milliseconds>) const override { return allowed; }
     boost::asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording>, transcription_request request,
-                                                          deadline) override {
+                                                          attempt) override {
         asked_models.push_back(request.model);
         BOOST_REQUIRE(!ends.empty());
         auto end = std::move(ends.front());
