@@ -30,6 +30,7 @@ public:
         struct stat info{};
         return ::fstat(number_, &info) == 0 && S_ISREG(info.st_mode);
     }
+    void rewind() noexcept { ::lseek(number_, 0, SEEK_SET); }
     // Bytes read; 0 at the end, -1 on an error.
     ssize_t read(std::span<std::byte> into) noexcept {
         for (;;) {
@@ -56,11 +57,24 @@ public:
 
     std::uint64_t size_bytes() const noexcept override { return size_; }
 
-    std::optional<std::span<const std::byte>> next() override {
-        auto piece = piece_of_step();
-        if (piece) given_ += piece->size();
-        if (piece && progress_) progress_(given_, size_);
-        return piece;
+    // Reads on the loop's own thread: the program does nothing else meanwhile.
+    net::body_batch next() override {
+        const auto piece = piece_of_step();
+        net::body_batch batch;
+        if (!piece) batch.step = net::body_step::failed;
+        if (!piece || piece->empty()) return batch;
+        given_ += piece->size();
+        if (progress_) progress_(given_, size_);
+        buffer_given_ = boost::asio::const_buffer(piece->data(), piece->size());
+        batch.buffers = std::span(&buffer_given_, 1);
+        return batch;
+    }
+
+    void rewind() override {
+        source_.rewind();
+        left_ = size_ - frame_.head.size() - frame_.tail.size();
+        given_ = 0;
+        step_ = 0;
     }
 
     std::string failure() const override { return failure_; }
@@ -98,6 +112,7 @@ private:
     int step_ = 0;
     std::function<void(std::uint64_t, std::uint64_t)> progress_;
     std::vector<std::byte> buffer_;
+    boost::asio::const_buffer buffer_given_;
     std::string failure_;
 };
 

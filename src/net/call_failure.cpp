@@ -1,7 +1,8 @@
-// Next file: one_call.cpp.
-#include <net/call_failure.hpp>
+// Why a call brought no answer, in one line for the user. Nothing follows; the caller is cli/send.cpp or a backend.
+#include <net/conversation.hpp>
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 
@@ -24,21 +25,41 @@ std::string_view doing(call_stage stage) {
     return "";
 }
 
+bool closed(const boost::system::error_code& ec) {
+    return ec == http::error::end_of_stream || ec == http::error::partial_message || ec == asio::error::eof ||
+           ec == asio::ssl::error::stream_truncated;
+}
+
+std::string reason_of(const call_failure& why, const boost::system::error_code& ec) {
+    if (why.timed_out) return "timed out";
+    if (why.cancelled) return "cancelled";
+    if (closed(ec)) return "the connection was closed";
+    if (ec == http::error::body_limit || ec == http::error::header_limit || ec == http::error::buffer_overflow)
+        return "the answer is too large";
+    return ec.message();
+}
+
 }  // namespace
 
-call_failure failure_of(call_stage stage, const http_url& url, const boost::system::error_code& ec, bool timed_out) {
+call_failure conversation::failure(const boost::system::error_code& ec) const {
     call_failure why;
     why.stage = stage;
-    why.timed_out = timed_out || ec == asio::error::timed_out;
-    why.cancelled = !why.timed_out && ec == asio::error::operation_aborted;
-    std::string reason = ec.message();
-    if (why.timed_out) reason = "timed out";
-    if (why.cancelled) reason = "cancelled";
-    if (!why.timed_out && (ec == http::error::end_of_stream || ec == http::error::partial_message || ec == asio::error::eof))
-        reason = "the connection was closed";
-    if (ec == http::error::body_limit || ec == http::error::header_limit) reason = "the answer is too large";
-    why.message = std::string(doing(stage)) + url.authority() + ": " + reason;
+    why.fresh = fresh;
+    why.body_failed = !body_failure.empty();
+    why.sink_stopped = !why.body_failed && sink_stopped;
+    const bool own = why.body_failed || why.sink_stopped;
+    why.timed_out = !own && (watch->expired() || ec == asio::error::timed_out);
+    why.cancelled = !own && !why.timed_out && ec == asio::error::operation_aborted;
+    why.message = std::string(doing(stage)) + request.url.authority() + ": " + reason_of(why, ec);
+    if (!distrust.empty()) why.message += ": " + distrust;
+    if (why.sink_stopped) why.message = "the answer of " + request.url.authority() + " was not wanted any further";
+    if (why.body_failed) why.message = body_failure;
     return why;
+}
+
+bool conversation::given_up_by_peer(const call_failure& why) const noexcept {
+    const bool ended_here = why.timed_out || why.cancelled || why.body_failed || why.sink_stopped;
+    return !fresh && !answer_seen && !ended_here;
 }
 
 std::optional<std::string_view> http_answer::find(std::string_view name) const noexcept {

@@ -1,222 +1,152 @@
-// The Beast client unit: writes a request piece by piece while it already listens for the answer. Nothing follows; the
-// caller is cli/send.cpp or a backend.
+// The order of a call's steps: a kept connection or a fresh one, then sending and receiving at one time. Next files:
+// idle_connections.cpp, names.cpp, connection.cpp, sending.cpp, receiving.cpp.
 #include <net/one_call.hpp>
 
-#include <net/call_failure.hpp>
-#include <net/connect.hpp>
+#include <net/conversation.hpp>
+#include <net/idle_connections.hpp>
+#include <net/receiving.hpp>
+#include <net/request_head.hpp>
+#include <net/sending.hpp>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/message.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/serializer.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <boost/beast/http/write.hpp>
+#include <boost/asio/error.hpp>
 
 #include <algorithm>
 #include <cassert>
 
 namespace hearonce::net {
-namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
 
-constexpr auto use_result = asio::as_tuple(asio::use_awaitable);
-constexpr std::uint32_t answer_head_bytes_max = 64 * 1024;
-constexpr std::size_t receive_bytes_max = 64 * 1024 + answer_head_bytes_max;
-
-plain_stream& socket_of(plain_stream& stream) {
-    return stream;
-}
-plain_stream& socket_of(tls_stream& stream) {
-    return stream.next_layer();
+conversation::conversation(const asio::any_io_executor& executor, call_request asked, call_limits bounds)
+    : request(std::move(asked)), limits(bounds), sent(executor) {
+    watch = std::make_shared<watchdog>(executor, limits.all, [this] { close(); });
 }
 
-// One connection's state, shared by the coroutine that receives and the one that sends. Closing the socket ends both.
-template <class Stream>
-struct conversation {
-    Stream stream;
-    call_request request;
-    call_limits limits;
-    std::shared_ptr<watchdog> watch;
-    call_stage stage = call_stage::connecting;
-    std::string body_failure;
+void conversation::begin(std::shared_ptr<connection> other, bool is_fresh) {
+    assert(!link && sender_ended);
+    link = std::move(other);
+    fresh = is_fresh;
+    stage = call_stage::connecting;
+    all_sent = false;
+    answer_seen = false;
+}
 
-    template <class... Arguments>
-    conversation(call_request asked, call_limits bounds, Arguments&&... arguments)
-        : stream(std::forward<Arguments>(arguments)...), request(std::move(asked)), limits(bounds) {
-        watch = std::make_shared<watchdog>(stream.get_executor(), limits.all, [this] { close(); });
-    }
-    void close() noexcept {
-        boost::system::error_code ignored;
-        socket_of(stream).close(ignored);
-    }
-};
+void conversation::close() noexcept {
+    if (link) link->close();
+}
+
+namespace {
 
 // Leaves neither a timer nor a socket behind, however the call ends; whoever still sends is ended by it.
-template <class Stream>
-class closing {
+class ending {
 public:
-    explicit closing(std::shared_ptr<conversation<Stream>> talk) : talk_(std::move(talk)) {}
-    closing(const closing&) = delete;
-    closing& operator=(const closing&) = delete;
-    ~closing() {
+    explicit ending(std::shared_ptr<conversation> talk) : talk_(std::move(talk)) {}
+    ending(const ending&) = delete;
+    ending& operator=(const ending&) = delete;
+    ~ending() {
         talk_->watch->stop();
         talk_->close();
+        talk_->link.reset();
     }
 
 private:
-    std::shared_ptr<conversation<Stream>> talk_;
+    std::shared_ptr<conversation> talk_;
 };
 
-template <class Stream>
-call_failure failure_of(const conversation<Stream>& talk, const boost::system::error_code& ec) {
-    call_failure why = failure_of(talk.stage, talk.request.url, ec, talk.watch->expired());
-    if (!talk.body_failure.empty()) {
-        why.body_failed = true;
-        why.cancelled = false;
-        why.message = talk.body_failure;
-    }
-    return why;
-}
+using maybe_failure = std::optional<call_failure>;
 
-http::request<http::empty_body> head_of(const call_request& request) {
-    http::request<http::empty_body> head;
-    head.method_string(request.method);
-    head.target(request.url.target);
-    head.version(11);
-    head.set(http::field::host, request.url.authority());
-    head.set(http::field::user_agent, "hearonce/" HEARONCE_VERSION);
-    head.set(http::field::connection, "close");
-    if (request.body) head.content_length(request.body->size_bytes());
-    for (const auto& [name, value] : request.headers) head.insert(name, value);
-    return head;
-}
-
-template <class Stream>
-asio::awaitable<void> send_all(std::shared_ptr<conversation<Stream>> talk) {
-    const auto head = head_of(talk->request);
-    http::request_serializer<http::empty_body> serializer(head);
-    talk->watch->allow(talk->limits.stall);
-    auto [head_failed, head_bytes] = co_await http::async_write_header(talk->stream, serializer, use_result);
-    // Whether the peer said something before it stopped listening is the receiver's to find out.
-    if (head_failed) co_return;
-    std::uint64_t left = talk->request.body ? talk->request.body->size_bytes() : 0;
-    while (left > 0) {
-        const auto piece = talk->request.body->next();
-        if (!piece || piece->empty() || piece->size() > left) {
-            talk->body_failure = piece ? "the body is not as long as it was said to be" : talk->request.body->failure();
-            talk->close();
-            co_return;
-        }
-        talk->watch->allow(talk->limits.stall);
-        auto [cut, bytes] = co_await asio::async_write(talk->stream, asio::buffer(piece->data(), piece->size()), use_result);
-        if (cut) co_return;
-        left -= bytes;
-    }
-    if (talk->stage == call_stage::sending) talk->stage = call_stage::waiting;
-    talk->watch->allow(talk->limits.silence);
-}
-
-template <class Stream>
-void start_sending(std::shared_ptr<conversation<Stream>> talk) {
-    talk->stage = call_stage::sending;
-    // Owned by the conversation: closing its socket ends it.
-    asio::co_spawn(talk->stream.get_executor(), send_all<Stream>(talk), [talk](std::exception_ptr thrown) {
-        if (!thrown) return;
-        talk->body_failure = "the body could not be read";
-        talk->close();
-    });
-}
-
-http_answer answer_of(http::response<http::string_body>&& message) {
-    http_answer answer;
-    answer.status = static_cast<std::uint16_t>(message.result_int());
-    for (const auto& field : message) answer.headers.push_back({std::string(field.name_string()), std::string(field.value())});
-    answer.body = std::move(message.body());
-    return answer;
-}
-
-template <class Stream>
-asio::awaitable<call_result> receive(std::shared_ptr<conversation<Stream>> talk) {
-    beast::flat_buffer buffer(receive_bytes_max);
-    for (;;) {
-        http::response_parser<http::string_body> parser;
-        parser.header_limit(answer_head_bytes_max);
-        parser.body_limit(talk->limits.answer_bytes_max);
-        if (talk->request.method == "HEAD") parser.skip(true);
-        while (!parser.is_done()) {
-            auto [failed, bytes] = co_await http::async_read_some(talk->stream, buffer, parser, use_result);
-            if (failed) co_return failure_of(*talk, failed);
-            const bool final_answer = parser.is_header_done() && parser.get().result_int() >= 200;
-            if (final_answer) talk->stage = call_stage::receiving;
-            if (talk->stage != call_stage::sending) talk->watch->allow(talk->limits.silence);
-        }
-        // Interim answers (RFC 9110 section 15.2) announce the one that counts.
-        if (parser.get().result_int() >= 200) co_return answer_of(parser.release());
-    }
-}
-
-asio::awaitable<call_result> call_plain(call_request request, call_limits limits, endpoints candidates) {
-    auto executor = co_await asio::this_coro::executor;
-    auto talk = std::make_shared<conversation<plain_stream>>(std::move(request), limits, executor);
-    const closing<plain_stream> end(talk);
-    talk->watch->allow(limits.connect);
-    auto refused = co_await connect(talk->stream, std::move(candidates));
-    if (refused) co_return failure_of(*talk, refused);
+// Sends and receives over the conversation's connection, and keeps it for the next call where both sides are through.
+asio::awaitable<call_result> exchange(std::shared_ptr<conversation> talk, idle_connections& pool) {
     start_sending(talk);
-    auto answer = co_await receive(talk);
-    co_return std::move(answer);
+    const auto why = std::make_shared<call_failure>();
+    auto got = co_await receive(talk, why);
+    if (!got) co_return std::move(*why);
+    if (talk->request.keep_alive && got->reusable && talk->all_sent && !talk->watch->expired()) {
+        origin to(talk->request.url, talk->request.tls);
+        pool.give(std::move(to), std::exchange(talk->link, nullptr), talk->limits.idle);
+    }
+    co_return std::move(got->answer);
 }
 
-asio::awaitable<call_result> call_tls(call_request request, call_limits limits, endpoints candidates) {
+// Name, connection and handshake within one limit.
+asio::awaitable<maybe_failure> open(std::shared_ptr<conversation> talk) {
+    const http_url& url = talk->request.url;
     auto executor = co_await asio::this_coro::executor;
-    const tls_context context = request.tls;
-    auto talk = std::make_shared<conversation<tls_stream>>(std::move(request), limits, executor, *context);
-    const closing<tls_stream> end(talk);
-    talk->watch->allow(limits.connect);
-    auto refused = co_await connect(talk->stream.next_layer(), std::move(candidates));
-    if (refused) co_return failure_of(*talk, refused);
-    auto distrusted = co_await shake_hands(talk->stream, talk->request.url.host);
-    if (distrusted) co_return failure_of(*talk, distrusted);
-    start_sending(talk);
-    auto answer = co_await receive(talk);
-    co_return std::move(answer);
-}
-
-asio::awaitable<call_result> resolve_and_call(call_request request, call_limits limits) {
-    const http_url url = request.url;
-    const deadline begun_by = std::min(limits.all, deadline::after(limits.connect));
+    talk->begin(std::make_shared<connection>(executor, url.tls ? talk->request.tls : nullptr), true);
+    const deadline begun_by = std::min(talk->limits.all, deadline::after(talk->limits.connect));
     auto found = co_await resolve(url.host, url.port, begun_by);
-    if (!found) co_return failure_of(call_stage::connecting, url, found.error(), false);
+    if (!found) co_return talk->failure(found.error());
     // The time the name took is not given to the connection again.
-    limits.connect = std::chrono::duration_cast<std::chrono::milliseconds>(begun_by.left(deadline::clock::now()));
-    if (url.tls) {
-        auto secure = co_await call_tls(std::move(request), limits, std::move(*found));
-        co_return std::move(secure);
+    talk->watch->allow(std::chrono::duration_cast<std::chrono::milliseconds>(begun_by.left(deadline::clock::now())));
+    auto refused = co_await connect(talk->link->socket(), std::move(*found));
+    if (refused) {
+        asio::use_service<names>(asio::query(executor, asio::execution::context)).forget(url.host);
+        co_return talk->failure(refused);
     }
-    auto plain = co_await call_plain(std::move(request), limits, std::move(*found));
-    co_return std::move(plain);
+    if (!url.tls) co_return std::nullopt;
+    auto distrusted = co_await shake_hands(*talk->link->tls(), url.host);
+    talk->distrust = distrusted.reason;
+    if (distrusted.ec) co_return talk->failure(distrusted.ec);
+    co_return std::nullopt;
+}
+
+// Over a kept connection, if there is one; nullopt: a fresh one is needed.
+asio::awaitable<std::optional<call_result>> call_over_kept(std::shared_ptr<conversation> talk, idle_connections& pool) {
+    auto kept = pool.take(origin(talk->request.url, talk->request.tls));
+    if (!kept) co_return std::nullopt;
+    talk->begin(std::move(kept), false);
+    auto first = co_await exchange(talk, pool);
+    if (first || !talk->given_up_by_peer(first.error())) co_return std::move(first);
+    talk->close();
+    talk->link.reset();
+    // The body cannot be read from its start while the old connection's sender still uses it.
+    auto free = co_await sending_ended(talk);
+    if (!free) co_return std::move(first);
+    if (talk->request.body) talk->request.body->rewind();
+    co_return std::nullopt;
+}
+
+asio::awaitable<call_result> run(std::shared_ptr<conversation> talk) {
+    auto executor = co_await asio::this_coro::executor;
+    auto& pool = asio::use_service<idle_connections>(asio::query(executor, asio::execution::context));
+    if (talk->request.keep_alive) {
+        auto over_kept = co_await call_over_kept(talk, pool);
+        if (over_kept) co_return std::move(*over_kept);
+    }
+    auto refused = co_await open(talk);
+    if (refused) co_return std::move(*refused);
+    auto answer = co_await exchange(talk, pool);
+    co_return std::move(answer);
+}
+
+call_failure unsendable_failure(const call_request& request, const std::string& reason) {
+    call_failure why;
+    why.unsendable = true;
+    why.message = "the request to " + request.url.authority() + " cannot be sent: " + reason;
+    return why;
 }
 
 }  // namespace
 
 asio::awaitable<call_result> call(call_request request, call_limits limits) {
     assert(!request.url.tls || request.tls);
-    const http_url url = request.url;
+    auto head = head_of(request);
+    if (!head.refusal.empty()) co_return unsendable_failure(request, head.refusal);
+    auto executor = co_await asio::this_coro::executor;
+    const auto talk = std::make_shared<conversation>(executor, std::move(request), limits);
+    talk->head = std::move(head.text);
+    const ending end(talk);
     try {
-        auto result = co_await resolve_and_call(std::move(request), limits);
+        auto result = co_await run(talk);
         co_return std::move(result);
     } catch (const boost::system::system_error& thrown) {
         // Once cancelled, every further wait throws; that is an end like the others.
-        co_return failure_of(call_stage::connecting, url, thrown.code(), false);
+        co_return talk->failure(thrown.code());
     }
+}
+
+void close_idle_connections(asio::execution_context& loop) {
+    if (asio::has_service<idle_connections>(loop)) asio::use_service<idle_connections>(loop).close_all();
 }
 
 }  // namespace hearonce::net

@@ -254,12 +254,19 @@ public:
     odd_body(std::uint64_t said, std::vector<std::string> pieces, bool fails, bool throws = false)
         : said_(said), pieces_(std::move(pieces)), fails_(fails), throws_(throws) {}
     std::uint64_t size_bytes() const noexcept override { return said_; }
-    std::optional<std::span<const std::byte>> next() override {
-        if (at_ < pieces_.size()) return std::as_bytes(std::span(pieces_[at_++]));
-        if (throws_) throw std::runtime_error("broken");
-        if (fails_) return std::nullopt;
-        return std::span<const std::byte>();
+    body_batch next() override {
+        body_batch batch;
+        if (at_ < pieces_.size()) {
+            given_ = asio::buffer(pieces_[at_++]);
+            batch.buffers = std::span(&given_, 1);
+        } else if (throws_) {
+            throw std::runtime_error("broken");
+        } else if (fails_) {
+            batch.step = body_step::failed;
+        }
+        return batch;
     }
+    void rewind() override { at_ = 0; }
     std::string failure() const override { return "the disk went away"; }
 
 private:
@@ -267,6 +274,7 @@ private:
     std::vector<std::string> pieces_;
     bool fails_;
     bool throws_;
+    asio::const_buffer given_;
     std::size_t at_ = 0;
 };
 
