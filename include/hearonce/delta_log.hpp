@@ -45,6 +45,11 @@ public:
         closed_ = true;
         wake();
     }
+    // Who tells: the backend that is asked now. After the first piece it stays the same.
+    void set_backend(std::string name) {
+        const std::lock_guard lock(mutex_);
+        backend_ = std::move(name);
+    }
     bool empty() const {
         const std::lock_guard lock(mutex_);
         return pieces_.empty();
@@ -65,6 +70,7 @@ private:
 
     mutable std::mutex mutex_;
     std::deque<transcript_delta> pieces_;
+    std::string backend_;
     std::list<seat> seats_;
     bool closed_ = false;
 };
@@ -80,6 +86,11 @@ public:
         const std::lock_guard lock(log_->mutex_);
         for (; seen_ < log_->pieces_.size(); ++seen_) fresh.push_back(&log_->pieces_[seen_]);
         return fresh;
+    }
+
+    std::string backend() const {
+        const std::lock_guard lock(log_->mutex_);
+        return log_->backend_;
     }
 
     // Awaits a piece that take() has not given. False: there will be none, or `limit` passed, or leave() was called.

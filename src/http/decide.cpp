@@ -35,6 +35,7 @@ result<decided> decide(services& parts, const caller_words& words, const std::st
     if (!able) return able.error();
     made.key = work::work_key_of(principal, words.device_id, upload.audio->sha256, able->names, upload.request);
     made.plan.key = made.key;
+    if (made.stream) made.plan.deltas = std::make_shared<delta_log>();
     made.plan.limit = deadline::after(work::dispatcher::time_allowed(*able, upload.audio->duration));
     made.plan.chosen = std::move(*able);
     made.plan.audio = std::move(upload.audio);

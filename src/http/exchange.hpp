@@ -1,6 +1,6 @@
 // One request being answered, as everything above the wire sees it: no socket, no Beast.
 //
-// Holds: header, request_head, response, exchange, handler. The server implements exchange (src/server/connection.cpp);
+// Holds: header, request_head, body_pieces, response, exchange, handler. The server implements exchange (src/server/connection.cpp);
 // the router calls handlers with it. Next file: router.hpp.
 #pragma once
 
@@ -51,11 +51,22 @@ struct request_head {
     std::size_t count(std::string_view name) const noexcept;
 };
 
+// A body that is made while it is sent. Lives on the request's loop.
+class body_pieces {
+public:
+    virtual ~body_pieces() = default;
+    // The next piece, which may be long in coming; nullopt: the end.
+    virtual boost::asio::awaitable<std::optional<std::string>> next() = 0;
+    // The caller has left: a next() in progress ends soon.
+    virtual void leave() = 0;
+};
+
 // What is to be sent. The server adds Date, Content-Length, Connection and X-Request-Id and cuts the body for HEAD.
 struct response {
     std::uint16_t status = 200;
     std::vector<header> headers;              // Content-Type among them when there is a body.
     std::shared_ptr<const std::string> body;  // Shared, so that many waiters send one rendering; null = no body.
+    std::shared_ptr<body_pieces> pieces;      // In place of `body`: sent through begin(), send() and finish() by the router.
     bool close = false;                       // End the connection after this answer.
 };
 

@@ -10,18 +10,47 @@
 #include <utility>
 
 namespace hearonce::http {
-namespace {
 
 using observe::append_integer;
 using observe::append_json_number;
 using observe::append_json_seconds;
 using observe::append_json_string;
 
+void append_more(std::string& out, const std::vector<json_member>& more) {
+    for (const json_member& one : more) {
+        out += ',';
+        append_json_string(out, one.name);
+        out += ':';
+        out += one.json;
+    }
+}
+
+// One speaker's turn, in the body and as a record of the stream alike.
+void append_turn(std::string& out, const segment& one, std::size_t number) {
+    out += R"({"type":"transcript.text.segment","id":"seg_)";
+    for (std::size_t width = 100; width > 1 && number < width; width /= 10) out += '0';
+    append_integer(out, static_cast<std::int64_t>(number));
+    out += R"(","start":)";
+    append_json_seconds(out, one.start_seconds);
+    out += R"(,"end":)";
+    append_json_seconds(out, std::max(one.start_seconds, one.end_seconds));
+    out += R"(,"text":)";
+    append_json_string(out, trimmed_text(one.text));
+    out += R"(,"speaker":)";
+    append_json_string(out, one.speaker);
+    out += '}';
+}
+
+namespace {
+
 constexpr std::size_t room_bytes = 192;          // For keys, usage and the like around a text.
 constexpr std::size_t segment_room_bytes = 256;  // For the ten keys of one segment.
 
-// What OpenAI bills: whole seconds begun. Left out when the duration is unknown.
+// What an upstream said beside the text, its own usage among it; else what OpenAI bills: whole seconds begun, left out when
+// the duration is unknown.
 void append_usage(std::string& out, const transcript& heard) {
+    append_more(out, heard.more);
+    if (std::ranges::find(heard.more, "usage", &json_member::name) != heard.more.end()) return;
     const auto milliseconds = observe::milliseconds_of(heard.duration_seconds);
     if (milliseconds == 0) return;
     out += R"(,"usage":{"type":"duration","seconds":)";
@@ -114,22 +143,6 @@ std::string verbose_json(const transcript& heard, const shape& wanted) {
     return out;
 }
 
-// One speaker's turn, in the body and as a record of the stream alike.
-void append_turn(std::string& out, const segment& one, std::size_t number) {
-    out += R"({"type":"transcript.text.segment","id":"seg_)";
-    for (std::size_t width = 100; width > 1 && number < width; width /= 10) out += '0';
-    append_integer(out, static_cast<std::int64_t>(number));
-    out += R"(","start":)";
-    append_json_seconds(out, one.start_seconds);
-    out += R"(,"end":)";
-    append_json_seconds(out, std::max(one.start_seconds, one.end_seconds));
-    out += R"(,"text":)";
-    append_json_string(out, trimmed_text(one.text));
-    out += R"(,"speaker":)";
-    append_json_string(out, one.speaker);
-    out += '}';
-}
-
 std::string diarized_json(const transcript& heard) {
     std::string out;
     out.reserve(2 * heard.text.size() + room_bytes + heard.segments.size() * segment_room_bytes);
@@ -172,46 +185,6 @@ std::string render(const transcript& heard, const shape& wanted) {
         case response_format::diarized_json: return diarized_json(heard);
     }
     return json(heard);
-}
-
-std::string delta_event(std::string_view piece) {
-    std::string out;
-    out.reserve(piece.size() + room_bytes);
-    out += R"(data: {"type":"transcript.text.delta","delta":)";
-    append_json_string(out, piece);
-    out += "}\n\n";
-    return out;
-}
-
-// Usage is left out: here its schema knows tokens only, which an engine has not.
-std::string done_event(const transcript& heard) {
-    std::string out;
-    out.reserve(heard.text.size() + room_bytes);
-    out += R"(data: {"type":"transcript.text.done","text":)";
-    append_json_string(out, heard.text);
-    out += "}\n\n";
-    return out;
-}
-
-std::string error_event(std::string_view error_json) {
-    assert(error_json.find('\n') == std::string_view::npos);
-    std::string out("data: ");
-    out += error_json;
-    out += "\n\n";
-    return out;
-}
-
-std::string render_events(const transcript& heard, const shape& wanted) {
-    std::string out = delta_event(heard.text);
-    if (wanted.format == response_format::diarized_json) {
-        for (std::size_t i = 0; i < heard.segments.size(); ++i) {
-            out += "data: ";
-            append_turn(out, heard.segments[i], i + 1);
-            out += "\n\n";
-        }
-    }
-    out += done_event(heard);
-    return out;
 }
 
 }  // namespace hearonce::http

@@ -1,7 +1,7 @@
 // Turns a finished transcript into the body one caller asked for.
 //
-// Holds: content_type_of(), render(), the pieces of an event stream. Pure; on the path of every hit. The shapes are OpenAI's;
-// next file for a reader: error_response.hpp.
+// Holds: content_type_of(), render(), append_turn(), append_more(). Pure; on the path of every hit. The shapes are OpenAI's;
+// next file for a reader: event_stream.hpp.
 #pragma once
 
 #include <hearonce/transcription.hpp>
@@ -10,8 +10,6 @@
 #include <string_view>
 
 namespace hearonce::http {
-
-inline constexpr std::string_view event_stream_type = "text/event-stream";
 
 // json, verbose_json, diarized_json: application/json; text, srt, vtt: text/plain; charset=utf-8 (never text/vtt: clients
 // compare).
@@ -33,14 +31,8 @@ inline shape shape_of(const transcription_request& asked) noexcept {
 // starts never go back, an end is never before its start. Wrong UTF-8 is replaced.
 std::string render(const transcript& heard, const shape& wanted);
 
-// The records of an event stream (`stream=true`), each complete with its blank line. Joined deltas equal the text of `done`;
-// some clients show deltas only, so a `done` never comes without one, even when the text is empty.
-std::string delta_event(std::string_view text);
-std::string done_event(const transcript& heard);
-// An error after the stream has begun: a record with `error`, on which SDKs raise. The stream ends with it.
-std::string error_event(std::string_view error_json);
-// The whole stream for a caller whose flight did not stream: one delta with everything, for diarized_json a record for each
-// speaker's turn, then done.
-std::string render_events(const transcript& heard, const shape& wanted = {});
+// Pieces that the event stream shares with the bodies: one speaker's turn, `number` from 1; members behind others.
+void append_turn(std::string& out, const segment& one, std::size_t number);
+void append_more(std::string& out, const std::vector<json_member>& more);
 
 }  // namespace hearonce::http

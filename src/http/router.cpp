@@ -167,6 +167,30 @@ asio::awaitable<result<response>> router::decide(exchange& request, const path_e
     co_return made;
 }
 
+// Sends a body as it is made; how many bytes of it there were. A caller that leaves is told no end.
+asio::awaitable<std::uint64_t> send_pieces(exchange& request, response answer) {
+    const auto pieces = answer.pieces;
+    std::uint64_t sent_bytes = 0;
+    bool left = false;
+    auto begun = co_await request.begin(std::move(answer));
+    if (!begun) co_return sent_bytes;
+    request.on_left([&left, pieces] {
+        left = true;
+        pieces->leave();
+    });
+    for (;;) {
+        auto piece = co_await pieces->next();
+        if (!piece || left) break;
+        sent_bytes += piece->size();
+        auto sent = co_await request.send(std::move(*piece));
+        if (!sent) co_return sent_bytes;
+    }
+    if (left) co_return sent_bytes;
+    request.on_left({});
+    [[maybe_unused]] auto finished = co_await request.finish();
+    co_return sent_bytes;
+}
+
 asio::awaitable<void> router::answer(exchange& request) {
     const auto& head = request.head();
     const auto* entry = entry_of(head.path);
@@ -185,10 +209,14 @@ asio::awaitable<void> router::answer(exchange& request) {
     add_notes(answer, notes);
     add_cors(answer, head, parts_.browser);
     const auto status = answer.status;
-    const std::uint64_t sent_bytes = answer.body ? answer.body->size() : 0;
+    std::uint64_t sent_bytes = answer.body ? answer.body->size() : 0;
     parts_.counted.request(which, status, steady_clock::now() - head.began);
-    co_await request.respond(std::move(answer));
-    log_request(parts_, head, which, status, code, sent_bytes, notes);
+    if (answer.pieces) {
+        sent_bytes = co_await send_pieces(request, std::move(answer));
+    } else {
+        co_await request.respond(std::move(answer));
+    }
+    log_request(parts_, head, which, status, notes.failed ? hearonce::entry_of(*notes.failed).code : code, sent_bytes, notes);
 }
 
 response router::refuse(const error& why, const request_head& head) const {

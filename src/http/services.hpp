@@ -49,7 +49,8 @@ struct access_notes {
     std::string device_id;
     std::string sha256;  // Hex
     std::string backend;
-    std::string trace_id;  // 32 hex digits or empty.
+    std::optional<errc> failed;  // How a stream ended whose status had been sent before.
+    std::string trace_id;        // 32 hex digits or empty.
     std::uint64_t received_bytes = 0;
     std::chrono::microseconds receive{0};
     std::chrono::microseconds wait{0};

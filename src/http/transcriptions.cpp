@@ -1,7 +1,9 @@
-// The endpoint's sequence: receive, decide, enter the flight, wait, render. Next files: receive.cpp, decide.cpp, then
-// src/work/flights.cpp.
+// The endpoint's sequence: receive, decide, enter the flight, wait, render. Next files: receive.cpp, decide.cpp,
+// transcript_stream.cpp, then src/work/flights.cpp.
 #include <http/cache_status.hpp>
 #include <http/decide.hpp>
+#include <http/event_stream.hpp>
+#include <http/transcript_stream.hpp>
 #include <http/transcriptions.hpp>
 
 namespace hearonce::http {
@@ -23,27 +25,15 @@ error error_of(flight_refusal why) {
 
 // Not a coroutine, and all of the plan is gone when it returns unless it leads: the bytes of a joined upload are dropped here.
 work::flights::ticket enter(services& parts, decided& asked, const asio::any_io_executor& executor) {
+    std::shared_ptr<void> told = asked.plan.deltas;
     auto work = [&parts, plan = std::move(asked.plan)]() mutable {
         return work::fly(std::move(plan), work::gate::pass(parts.under_way), parts.dispatcher, parts.names, parts.counted);
     };
-    auto ticket = parts.flights.enter(asked.key, executor, std::move(work), asked.how);
+    auto ticket = parts.flights.enter(asked.key, executor, std::move(work), asked.how, std::move(told));
     if (ticket.role() == flight_role::led) parts.counted.work_led();
     if (ticket.role() == flight_role::joined) parts.counted.work_joined();
     if (ticket.role() == flight_role::hit) parts.counted.work_hit();
     return ticket;
-}
-
-// What a waiter gets: the transcript, or the error that is its answer.
-result<const transcript*> outcome_of(const work::flights::result& end) {
-    switch (end.status) {
-        case wait_status::done:
-            if (!end.outcome->heard) return end.outcome->heard.error();
-            return &*end.outcome->heard;
-        case wait_status::left: return errc::caller_left;
-        case wait_status::timed_out: return errc::upstream_timeout;
-        case wait_status::stopped: return errc::draining;
-        default: return errc::internal_error;
-    }
 }
 
 observe::came came_of(flight_role role) {
@@ -56,21 +46,33 @@ observe::came came_of(flight_role role) {
     return observe::came::not_yet;
 }
 
-response answer_of(const transcript& heard, const decided& asked, const work::flights::result& end, const access_notes& notes) {
+// The headers of a success; a stream's go out before it is known whether it is stored, so they promise nothing.
+response success(const decided& asked, std::optional<std::chrono::seconds> ttl_left, const access_notes& notes) {
     response answer;
-    const bool led = notes.how == observe::came::led;
-    std::optional<std::chrono::seconds> ttl_left;
-    // A stream's headers go out before success is known, so they promise nothing.
-    if (end.stored && !(led && asked.stream)) ttl_left = duration_cast<std::chrono::seconds>(end.ttl_left);
-    auto body = asked.stream ? render_events(heard, asked.wanted) : render(heard, asked.wanted);
     answer.headers = {{"Content-Type", std::string(asked.stream ? event_stream_type : content_type_of(asked.wanted.format))},
                       {"Cache-Status", cache_status(notes.how, asked.how != enter_as::usual, ttl_left)}};
     if (asked.stream) {
         answer.headers.push_back({"Cache-Control", "no-cache"});
         answer.headers.push_back({"X-Accel-Buffering", "no"});
     }
+    return answer;
+}
+
+response answer_of(const transcript& heard, const decided& asked, const work::flights::result& end, const access_notes& notes) {
+    std::optional<std::chrono::seconds> ttl_left;
+    if (end.stored && !(notes.how == observe::came::led && asked.stream)) ttl_left = duration_cast<std::chrono::seconds>(end.ttl_left);
+    auto answer = success(asked, ttl_left, notes);
+    auto body = asked.stream ? render_events(heard, asked.wanted) : render(heard, asked.wanted);
     answer.body = std::make_shared<const std::string>(std::move(body));
     return answer;
+}
+
+// For a caller that reads along a flight that is told; null for every other.
+std::shared_ptr<transcript_stream> stream_of(services& parts, work::flights::ticket& entered, const decided& asked,
+                                             steady_clock::time_point limit, access_notes& notes) {
+    auto log = entered.beside<delta_log>();
+    if (!asked.stream || !log) return nullptr;
+    return std::make_shared<transcript_stream>(std::move(entered), std::move(log), parts, asked, limit, notes);
 }
 
 }  // namespace
@@ -89,12 +91,24 @@ asio::awaitable<result<response>> transcribe(exchange& request, services& parts,
 
     const auto limit = asked->plan.limit.at() + waiter_slack;
     const auto entered = steady_clock::now();
-    auto ticket = enter(parts, *asked, request.executor());
-    if (!ticket) {
+    auto place = enter(parts, *asked, request.executor());
+    if (!place) {
         release_name(parts, *asked);
-        co_return error_of(ticket.refusal());
+        co_return error_of(place.refusal());
     }
-    notes.how = came_of(ticket.role());
+    notes.how = came_of(place.role());
+    const auto stream = stream_of(parts, place, *asked, limit, notes);
+    auto& ticket = stream ? stream->place() : place;
+    if (stream) {
+        request.on_left([&stream] { stream->leave(); });
+        const bool begun = co_await stream->first();
+        request.on_left({});
+        if (begun) {
+            auto answer = success(*asked, std::nullopt, notes);
+            answer.pieces = stream;
+            co_return answer;
+        }
+    }
     request.on_left([&ticket] { ticket.leave(); });
     auto end = co_await ticket.wait(limit);
     request.on_left({});

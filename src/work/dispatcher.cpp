@@ -123,7 +123,7 @@ bool another_may_succeed(const error& why) noexcept {
 }
 
 boost::asio::awaitable<attempts_end> dispatcher::run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
-                                                     deadline limit) const {
+                                                     deadline limit, std::shared_ptr<delta_log> deltas) const {
     request.model = chosen.model;
     attempts_end end;
     end.heard = error(errc::upstream_error);
@@ -135,9 +135,13 @@ boost::asio::awaitable<attempts_end> dispatcher::run(route chosen, std::shared_p
         }
         end.backend = one->name();
         call_count call(counted_, end.backend, began);
-        end.heard = co_await one->transcribe(audio, request, limit);
+        attempt terms(limit);
+        terms.deltas = deltas;
+        if (deltas) deltas->set_backend(end.backend);
+        end.heard = co_await one->transcribe(audio, request, std::move(terms));
         call.end(end.heard);
-        if (end.heard || !another_may_succeed(end.heard.error())) break;
+        const bool told = deltas && !deltas->empty();
+        if (end.heard || told || !another_may_succeed(end.heard.error())) break;
     }
     if (end.heard && end.heard->backend.empty()) end.heard->backend = end.backend;
     co_return end;

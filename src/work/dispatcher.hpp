@@ -53,9 +53,9 @@ public:
     static std::chrono::milliseconds time_allowed(const route& chosen, std::optional<std::chrono::milliseconds> audio);
 
     // Tries each backend in turn, going on only after a failure that another backend may not share, and counts each call.
-    // Ends by `limit`.
+    // Ends by `limit`. What was told to `deltas` (null: nobody reads along) is not taken back: a failure after it is the end.
     boost::asio::awaitable<attempts_end> run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
-                                             deadline limit) const;
+                                             deadline limit, std::shared_ptr<delta_log> deltas = nullptr) const;
 
 private:
     std::shared_ptr<backend> find(std::string_view name) const;

@@ -31,6 +31,20 @@ error error_of(const std::exception_ptr& thrown) {
     return errc::internal_error;
 }
 
+// Whoever reads along learns that there is no more, however the flight ends.
+class telling {
+public:
+    explicit telling(std::shared_ptr<delta_log> log) : log_(std::move(log)) {}
+    telling(const telling&) = delete;
+    telling& operator=(const telling&) = delete;
+    ~telling() {
+        if (log_) log_->close();
+    }
+
+private:
+    std::shared_ptr<delta_log> log_;
+};
+
 }  // namespace
 
 flights::settings flight_table_settings(std::chrono::milliseconds ttl, std::chrono::milliseconds abandon_grace,
@@ -52,10 +66,12 @@ flights::settings flight_table_settings(std::chrono::milliseconds ttl, std::chro
 boost::asio::awaitable<flight_end> fly(flight_plan plan, [[maybe_unused]] gate::pass inside, const dispatcher& asked,
                                        idempotency_table& names, observe::metrics& counted) {
     const auto began = steady_clock::now();
+    const telling until_the_end(plan.deltas);
     flight_end end;
     std::exception_ptr thrown;
     try {
-        auto attempts = co_await asked.run(std::move(plan.chosen), std::move(plan.audio), std::move(plan.request), plan.limit);
+        auto attempts =
+            co_await asked.run(std::move(plan.chosen), std::move(plan.audio), std::move(plan.request), plan.limit, std::move(plan.deltas));
         end.heard = std::move(attempts.heard);
         end.backend = std::move(attempts.backend);
     } catch (...) {

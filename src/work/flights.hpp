@@ -38,6 +38,7 @@ struct flight_plan {
     transcription_request request;
     deadline limit = deadline::never();
     work_key key;
+    std::shared_ptr<delta_log> deltas;  // Where the pieces go, when the caller that led reads along.
     std::optional<sha256_digest> name;  // Of the Idempotency-Key that led here; freed by a failure.
 };
 

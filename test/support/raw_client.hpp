@@ -121,6 +121,15 @@ public:
         return got;
     }
 
+    // Waits until `text` is among the bytes not yet taken; false when it does not come within the limit.
+    bool wait_for(std::string_view text, milliseconds limit = milliseconds(10'000)) {
+        auto until = std::chrono::steady_clock::now() + limit;
+        while (received_.find(text) == std::string::npos) {
+            if (!more(until)) return false;
+        }
+        return true;
+    }
+
     // Waits for the server to end the connection; bytes that come meanwhile are kept.
     end_kind wait_end(milliseconds limit = milliseconds(10'000)) {
         auto until = std::chrono::steady_clock::now() + limit;

@@ -45,6 +45,14 @@ public:
         for (auto* timer : held_) boost::asio::post(timer->get_executor(), [this, timer] { wake(timer); });
     }
 
+    // Tells a piece of the run that began last, to whoever reads along; false when nobody does.
+    bool tell(std::string text) {
+        const std::lock_guard lock(mutex_);
+        if (!deltas_) return false;
+        deltas_->append({std::move(text)});
+        return true;
+    }
+
     std::size_t runs() const {
         const std::lock_guard lock(mutex_);
         return runs_;
@@ -79,7 +87,7 @@ public:
         const deadline limit = terms.limit;
         auto executor = co_await boost::asio::this_coro::executor;
         boost::asio::steady_timer timer(executor, limit.at());
-        const auto run = enter(&timer);
+        const auto run = enter(&timer, std::move(terms.deltas));
         if (is_held(&timer)) {
             const auto token = boost::asio::as_tuple(boost::asio::use_awaitable);
             auto [ec] = co_await timer.async_wait(token);
@@ -94,8 +102,9 @@ public:
     }
 
 private:
-    std::size_t enter(boost::asio::steady_timer* timer) {
+    std::size_t enter(boost::asio::steady_timer* timer, std::shared_ptr<delta_log> deltas) {
         const std::lock_guard lock(mutex_);
+        deltas_ = std::move(deltas);
         if (!open_) held_.push_back(timer);
         changed_.notify_all();
         return runs_++;
@@ -124,6 +133,7 @@ private:
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::list<boost::asio::steady_timer*> held_;
+    std::shared_ptr<delta_log> deltas_;
     bool open_ = true;
     std::size_t runs_ = 0;
     std::size_t cancelled_ = 0;

@@ -1,6 +1,6 @@
 // The event stream as SDKs read it.
 #include <http/error_response.hpp>
-#include <http/render.hpp>
+#include <http/event_stream.hpp>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
