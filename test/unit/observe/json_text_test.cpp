@@ -13,7 +13,8 @@ using namespace hearonce::observe;
 
 namespace {
 
-std::string quoted(std::string_view text) {
+// Not called quoted: a string argument would find std::quoted, the better match, wherever a header brings <iomanip>.
+std::string json_string(std::string_view text) {
     std::string out;
     append_json_string(out, text);
     return out;
@@ -56,7 +57,7 @@ BOOST_AUTO_TEST_CASE(every_ascii_character_at_every_place) {
             for (std::size_t at = 0; at < length; ++at) {
                 std::string text(length, 'x');
                 text[at] = static_cast<char>(c);
-                const std::string out = quoted(text);
+                const std::string out = json_string(text);
                 BOOST_REQUIRE(boost::json::parse(out).as_string() == text);
                 const bool plain = c >= 0x20 && c != '"' && c != '\\';
                 BOOST_REQUIRE(plain == (out.size() == text.size() + 2));
@@ -66,10 +67,10 @@ BOOST_AUTO_TEST_CASE(every_ascii_character_at_every_place) {
 }
 
 BOOST_AUTO_TEST_CASE(escapes) {
-    BOOST_TEST(quoted("\b\f\n\r\t") == R"("\b\f\n\r\t")");
-    BOOST_TEST(quoted(std::string_view("\0\x1f", 2)) == R"("\u0000\u001f")");
-    BOOST_TEST(quoted("\"\\/\x7f") == "\"\\\"\\\\/\x7f\"");
-    BOOST_TEST(quoted("") == "\"\"");
+    BOOST_TEST(json_string("\b\f\n\r\t") == R"("\b\f\n\r\t")");
+    BOOST_TEST(json_string(std::string_view("\0\x1f", 2)) == R"("\u0000\u001f")");
+    BOOST_TEST(json_string("\"\\/\x7f") == "\"\\\"\\\\/\x7f\"");
+    BOOST_TEST(json_string("") == "\"\"");
     std::string grows = "a";
     append_json_escaped(grows, "\"b\"");
     BOOST_TEST(grows == R"(a\"b\")");
@@ -91,8 +92,8 @@ BOOST_AUTO_TEST_CASE(wrong_utf8_is_replaced_piece_by_piece) {
     };
     for (const auto& [bytes, text] : rows) {
         BOOST_TEST(replaced(bytes) == text);
-        BOOST_TEST(quoted(bytes) == '"' + text + '"');
-        BOOST_TEST(quoted("12345678" + bytes + "12345678") == "\"12345678" + text + "12345678\"");
+        BOOST_TEST(json_string(bytes) == '"' + text + '"');
+        BOOST_TEST(json_string("12345678" + bytes + "12345678") == "\"12345678" + text + "12345678\"");
     }
 }
 
@@ -101,7 +102,7 @@ BOOST_AUTO_TEST_CASE(any_bytes_become_a_valid_string) {
     for (int round = 0; round < 5000; ++round) {
         std::string bytes(random() % 30, '\0');
         for (char& c : bytes) c = static_cast<char>(random() % 3 == 0 ? random() : 'a');
-        const std::string text(boost::json::parse(quoted(bytes)).as_string());
+        const std::string text(boost::json::parse(json_string(bytes)).as_string());
         BOOST_REQUIRE(text == replaced(bytes));
         BOOST_REQUIRE(replaced(text) == text);
     }
