@@ -40,6 +40,13 @@ public:
         boost::system::error_code ignored;
         socket_.close(ignored);
     }
+    // The same, and what the system has not sent yet is thrown away: the peer sees a reset at once instead of the rest of a
+    // request nobody wants the answer of any more.
+    void abort() noexcept {
+        boost::system::error_code ignored;
+        socket_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+        socket_.close(ignored);
+    }
     // Nothing is there to be read and the peer has not ended: what a connection between two calls must be like.
     bool quiet() noexcept;
 

@@ -40,6 +40,7 @@ struct conversation {
     bool all_sent = false;
     bool sender_ended = true;
     bool answer_seen = false;  // At least one byte came back, of an interim answer too.
+    bool answered = false;     // The answer was read as a whole.
     bool sink_stopped = false;
     std::string body_failure;
     std::string distrust;            // Why the peer's certificate was not believed.

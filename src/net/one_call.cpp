@@ -32,7 +32,12 @@ void conversation::begin(std::shared_ptr<connection> other, bool is_fresh) {
 }
 
 void conversation::close() noexcept {
-    if (link) link->close();
+    if (!link) return;
+    if (answered && all_sent) {
+        link->close();
+    } else {
+        link->abort();
+    }
 }
 
 namespace {
@@ -61,6 +66,7 @@ asio::awaitable<call_result> exchange(std::shared_ptr<conversation> talk, idle_c
     const auto why = std::make_shared<call_failure>();
     auto got = co_await receive(talk, why);
     if (!got) co_return std::move(*why);
+    talk->answered = true;
     if (talk->request.keep_alive && got->reusable && talk->all_sent && !talk->watch->expired()) {
         origin to(talk->request.url, talk->request.tls);
         pool.give(std::move(to), std::exchange(talk->link, nullptr), talk->limits.idle);
@@ -119,10 +125,10 @@ asio::awaitable<call_result> run(std::shared_ptr<conversation> talk) {
     co_return std::move(answer);
 }
 
-call_failure unsendable_failure(const call_request& request, const std::string& reason) {
+call_failure unsendable_failure(const std::string& reason) {
     call_failure why;
     why.unsendable = true;
-    why.message = "the request to " + request.url.authority() + " cannot be sent: " + reason;
+    why.message = "the request cannot be sent: " + reason;
     return why;
 }
 
@@ -131,7 +137,7 @@ call_failure unsendable_failure(const call_request& request, const std::string& 
 asio::awaitable<call_result> call(call_request request, call_limits limits) {
     assert(!request.url.tls || request.tls);
     auto head = head_of(request);
-    if (!head.refusal.empty()) co_return unsendable_failure(request, head.refusal);
+    if (!head.refusal.empty()) co_return unsendable_failure(head.refusal);
     auto executor = co_await asio::this_coro::executor;
     const auto talk = std::make_shared<conversation>(executor, std::move(request), limits);
     talk->head = std::move(head.text);

@@ -19,15 +19,15 @@ struct certificate {
     std::string key_pem;
 };
 
-// `host`: "DNS:localhost" or "IP:127.0.0.1".
-inline certificate make_certificate(const std::string& host) {
+// `host`: "DNS:localhost" or "IP:127.0.0.1". Good until `good_seconds` from now, from an hour before that; negative: expired.
+inline certificate make_certificate(const std::string& host, long good_seconds = 3600) {
     const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
     const std::unique_ptr<X509, decltype(&X509_free)> made(X509_new(), &X509_free);
     if (!key || !made) throw std::runtime_error("no certificate");
     X509_set_version(made.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 1);
-    X509_gmtime_adj(X509_getm_notBefore(made.get()), -60);
-    X509_gmtime_adj(X509_getm_notAfter(made.get()), 3600);
+    X509_gmtime_adj(X509_getm_notBefore(made.get()), good_seconds - 3660);
+    X509_gmtime_adj(X509_getm_notAfter(made.get()), good_seconds);
     X509_set_pubkey(made.get(), key.get());
     X509_NAME* name = X509_get_subject_name(made.get());
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);

@@ -9,9 +9,11 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -26,11 +28,13 @@ namespace hearonce::test {
 
 // What is done with one connection.
 struct scripted_reply {
-    enum class end { close, reset, hold };
+    enum class end { close, reset, hold, keep };  // keep: the next reply is the same connection's.
 
     std::size_t body_bytes = std::numeric_limits<std::size_t>::max();  // Of the request's body to read first; all by default.
     bool read_head = true;
-    std::vector<std::string> pieces;  // Written one after the other.
+    std::vector<std::string> pieces;     // Written one after the other.
+    std::chrono::milliseconds pause{0};  // Before each piece but the first; cut short when the peer goes.
+    std::function<void()> after;         // Called when the pieces are written, before the end.
     end then = end::close;
     bool close_notify = true;  // TLS: say goodbye before closing.
 };
@@ -80,6 +84,13 @@ public:
         arrived_.wait_for(lock, std::chrono::seconds(20), [&] { return requests_.size() > index; });
         return requests_.size() > index ? requests_[index] : std::string();
     }
+    std::size_t connections() const { return connections_; }
+    // When the nth connection was over for the server; waits for it up to 20 s.
+    std::chrono::steady_clock::time_point ended(std::size_t index) {
+        std::unique_lock lock(mutex_);
+        arrived_.wait_for(lock, std::chrono::seconds(20), [&] { return ended_.size() > index; });
+        return ended_.size() > index ? ended_[index] : std::chrono::steady_clock::time_point::max();
+    }
     std::size_t requests() {
         const std::lock_guard lock(mutex_);
         return requests_.size();
@@ -87,11 +98,12 @@ public:
 
 private:
     void run() {
-        for (const scripted_reply& reply : replies_) {
+        for (std::size_t next = 0; next < replies_.size();) {
             boost::system::error_code ec;
             tcp::socket socket(context_);
             acceptor_.accept(socket, ec);
             if (ec || stopped_) return;
+            ++connections_;
             const timeval bound{20, 0};
             ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof bound);
             ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_SNDTIMEO, &bound, sizeof bound);
@@ -99,25 +111,45 @@ private:
             if (tls_) {
                 boost::asio::ssl::stream<tcp::socket&> stream(socket, *tls_);
                 stream.handshake(boost::asio::ssl::stream_base::server, ec);
-                if (!ec) serve(stream, socket, reply);
-                if (!ec && reply.close_notify && reply.then == scripted_reply::end::close) stream.shutdown(ec);
+                const scripted_reply* last = ec ? &replies_[next++] : serve_all(stream, socket, next);
+                if (!ec && last->close_notify && last->then == scripted_reply::end::close) stream.shutdown(ec);
             } else {
-                serve(socket, socket, reply);
+                serve_all(socket, socket, next);
             }
             hold(-1);
         }
     }
 
+    template <class Stream>
+    const scripted_reply* serve_all(Stream& stream, tcp::socket& socket, std::size_t& next) {
+        for (;;) {
+            const scripted_reply& reply = replies_[next++];
+            serve(stream, socket, reply);
+            if (reply.then != scripted_reply::end::keep) return &reply;
+            if (next == replies_.size()) {
+                wait_for_goodbye(socket, 20'000);
+                return &reply;
+            }
+        }
+    }
+
     void hold(int descriptor) {
         const std::lock_guard lock(mutex_);
+        if (descriptor < 0) ended_.push_back(std::chrono::steady_clock::now());
         held_ = descriptor;
+        arrived_.notify_all();
     }
 
     template <class Stream>
     void serve(Stream& stream, tcp::socket& socket, const scripted_reply& reply) {
         boost::system::error_code ec;
         read_request(stream, reply);
-        for (const std::string& piece : reply.pieces) boost::asio::write(stream, boost::asio::buffer(piece), ec);
+        for (const std::string& piece : reply.pieces) {
+            if (reply.pause.count() > 0 && &piece != reply.pieces.data()) wait_for_goodbye(socket, static_cast<int>(reply.pause.count()));
+            boost::asio::write(stream, boost::asio::buffer(piece), ec);
+            if (ec) break;
+        }
+        if (reply.after) reply.after();
         if (reply.then == scripted_reply::end::hold) {
             // Until the peer goes; what it still sends is left where it is.
             char byte = 0;
@@ -125,8 +157,8 @@ private:
                 const std::size_t waiting = socket.available(ec);
                 std::vector<char> sink(reply.body_bytes == 0 ? 0 : waiting);
                 if (sink.empty()) {
-                    wait_for_goodbye(socket);
-                    return;
+                    wait_for_goodbye(socket, 20'000);
+                    break;
                 }
                 socket.read_some(boost::asio::buffer(sink), ec);
             }
@@ -138,9 +170,10 @@ private:
     }
 
     // Does not read, so the peer's sending comes to a stop; ends when the peer closes.
-    void wait_for_goodbye(tcp::socket& socket) {
+    void wait_for_goodbye(tcp::socket& socket, int most_ms) {
         pollfd watched{socket.native_handle(), POLLRDHUP, 0};
-        for (int i = 0; i < 200 && !stopped_ && ::poll(&watched, 1, 100) == 0; ++i) {
+        for (int waited = 0; waited < most_ms && !stopped_; waited += 100) {
+            if (::poll(&watched, 1, std::min(most_ms - waited, 100)) != 0) return;
         }
     }
 
@@ -174,9 +207,11 @@ private:
     tcp::acceptor acceptor_;
     std::uint16_t port_;
     std::atomic<bool> stopped_ = false;
+    std::atomic<std::size_t> connections_ = 0;
     std::mutex mutex_;
     std::condition_variable arrived_;
     std::vector<std::string> requests_;
+    std::vector<std::chrono::steady_clock::time_point> ended_;
     int held_ = -1;
     std::thread thread_;  // Last: it uses everything above.
 };
