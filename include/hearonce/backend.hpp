@@ -80,6 +80,8 @@ public:
     // Model names it takes: globs of fnmatch(3) form, and the model that stands for an absent one.
     virtual std::vector<std::string> models() const = 0;
     virtual std::string default_model() const = 0;
+    // "YYYY-MM-DD", the day on which the model ends; empty: none is known.
+    virtual std::string_view shutdown_date(std::string_view /*model*/) const { return {}; }
     // True if this backend can give what the request asks; checked before any work is begun.
     virtual result<void> supports(const transcription_request& request) const = 0;
 

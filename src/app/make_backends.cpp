@@ -1,10 +1,13 @@
-// The configured backends. Next file: backends/whisper/whisper_backend.cpp.
+// The configured backends. Next files: backends/openai/openai_backend.cpp, backends/whisper/whisper_backend.cpp.
 #include <app/make_backends.hpp>
 #include <app/settings_check.hpp>
+#include <backends/openai/openai_backend.hpp>
 #include <backends/whisper/whisper_backend.hpp>
 #include <observe/log.hpp>
 
 #include <algorithm>
+#include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -31,6 +34,43 @@ whisper::whisper_settings whisper_settings_of(const backend_settings& configured
     return made;
 }
 
+net::tls_context tls_of(const backend_settings& configured) {
+    auto made = net::make_tls_context(configured.ca_file);
+    if (!made) throw std::runtime_error("backends." + configured.name + (configured.ca_file ? ".ca_file: " : ": ") + made.error());
+    return *made;
+}
+
+time_rule rule_of(const deadline_settings& wanted) {
+    time_rule rule;
+    rule.base = wanted.base;
+    rule.per_audio_second = wanted.per_audio_second;
+    rule.cap = wanted.cap;
+    return rule;
+}
+
+bool is_glob(std::string_view name) noexcept {
+    return name.find_first_of("*?[") != std::string_view::npos;
+}
+
+openai::openai_settings openai_settings_of(const backend_settings& configured, const settings& wanted) {
+    openai::openai_settings made;
+    made.name = configured.name;
+    if (configured.base_url) made.base_url = *configured.base_url;
+    made.credential = configured.credential;
+    made.callers_keys = wanted.auth.mode == auth_mode::own_key;
+    made.models = claimed_models(configured);
+    // Another server has models of its own: the first it is given by name stands for an absent one.
+    const auto named = std::ranges::find_if_not(configured.models, is_glob);
+    if (named != configured.models.end()) made.default_model = *named;
+    if (configured.default_model) made.default_model = *configured.default_model;
+    made.model_alias = configured.model_alias;
+    made.max_in_flight = configured.max_in_flight;
+    if (made.base_url.starts_with("https:")) made.tls = tls_of(configured);
+    made.deadline = rule_of(wanted.deadline);
+    made.log = [name = configured.name](const std::string& line) { observe::say(observe::log_level::warn, line, {{"backend", name}}); };
+    return made;
+}
+
 }  // namespace
 
 std::filesystem::path helper_path() {
@@ -53,9 +93,10 @@ std::vector<std::shared_ptr<backend>> make_backends(const settings& wanted, boos
                          {{"backend", configured.name}});
         } else if (configured.kind == backend_kind::whisper) {
             made.push_back(whisper::create_whisper_backend(home, whisper_settings_of(configured)));
+        } else if (configured.kind == backend_kind::openai) {
+            made.push_back(openai::create_openai_backend(openai_settings_of(configured, wanted)));
         } else {
-            observe::say(observe::log_level::warn, "this build has no backends of kind openai or gemini: left out",
-                         {{"backend", configured.name}});
+            observe::say(observe::log_level::warn, "this build has no backends of kind gemini: left out", {{"backend", configured.name}});
         }
     }
     return made;

@@ -5,6 +5,8 @@
 #include <app/settings_units.hpp>
 #include <app/settings_value.hpp>
 
+#include <boost/url/parse.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -117,15 +119,35 @@ void check_backends(const settings& values, problems& found) {
     check_claims(values, found);
 }
 
+// A name that is given another meaning for this backend is meant for it.
+std::vector<std::string> cloud_claims(const backend_settings& backend) {
+    std::vector<std::string> names = backend.models;
+    if (names.empty() && backend.kind == backend_kind::openai) names = {"gpt-transcribe*", "gpt-4o*-transcribe*", "whisper-1"};
+    if (names.empty() && backend.kind == backend_kind::gemini) names = {"gemini-*"};
+    for (const auto& [alias, upstream] : backend.model_alias) {
+        const bool taken = std::ranges::any_of(
+            names, [&name = alias](const std::string& glob) { return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
+        if (!taken) names.push_back(alias);
+    }
+    return names;
+}
+
+// A key that lies in the environment for OpenAI or Google must not surprise its owner by going elsewhere.
+void warn_of_key_elsewhere(const backend_settings& one, std::vector<std::string>& lines) {
+    const bool named = one.api_key || one.api_key_env || one.api_key_file;
+    if (one.kind == backend_kind::whisper || !one.base_url || named || one.credential.empty()) return;
+    const auto url = boost::urls::parse_uri(*one.base_url);
+    const std::string host = url ? std::string(url->encoded_host()) : *one.base_url;
+    if (host == "api.openai.com" || host.ends_with(".api.openai.com") || host.ends_with(".googleapis.com")) return;
+    lines.push_back("backends." + one.name + ": the key in " + std::string(key_variable_of(one.kind)) + " is sent to " + host +
+                    "; give the backend a key of its own, or api_key = \"\" to send none");
+}
+
 }  // namespace
 
 std::vector<std::string> claimed_models(const backend_settings& backend) {
+    if (backend.kind != backend_kind::whisper) return cloud_claims(backend);
     if (!backend.models.empty()) return backend.models;
-    switch (backend.kind) {
-        case backend_kind::openai: return {"gpt-4o*-transcribe*", "whisper-1"};
-        case backend_kind::gemini: return {"gemini-*"};
-        case backend_kind::whisper: break;
-    }
     std::string name = backend.model_path.stem().string();
     if (name.starts_with("ggml-")) name.erase(0, 5);
     return name.empty() ? std::vector<std::string>() : std::vector{name};
@@ -142,6 +164,7 @@ problems check(const settings& values) {
 std::vector<std::string> warnings_of(const settings& values) {
     std::vector<std::string> lines = not_built_in(values);
     for (const backend_settings& one : values.backends) {
+        warn_of_key_elsewhere(one, lines);
         std::error_code ignored;
         if (one.kind != backend_kind::whisper || std::filesystem::exists(one.model_path, ignored)) continue;
         const std::string model = one.model.value_or("base.en");
@@ -167,9 +190,7 @@ std::vector<std::string> not_built_in(const settings& values) {
     if (quota.requests_per_day || quota.audio_per_day || quota.device_requests_per_day || quota.device_audio_per_day) {
         lines.emplace_back("quota: limits are not built into this version yet; nobody is limited");
     }
-    if (values.retry != retry_settings() || values.deadline != deadline_settings()) {
-        lines.emplace_back("retry and deadline are for cloud backends, which are not built into this version yet; they have no effect");
-    }
+    if (values.retry != retry_settings()) lines.emplace_back("retry: is not built into this version yet; it has no effect");
     if (values.flight.store) lines.emplace_back("flight.store: redis is not built into this version yet; this process's memory is used");
     return lines;
 }

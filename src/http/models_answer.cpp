@@ -15,14 +15,21 @@ bool is_glob(std::string_view name) noexcept {
     return name.find_first_of("*?[") != std::string_view::npos;
 }
 
-void append_model(std::string& out, std::string_view id, std::string_view owner, std::int64_t created_seconds) {
+void append_model(std::string& out, const std::string& id, const listed_backend& owner, std::int64_t created_seconds) {
     out += R"({"id":)";
     observe::append_json_string(out, id);
     out += R"(,"object":"model","created":)";
     observe::append_integer(out, created_seconds);
     out += R"(,"owned_by":)";
-    observe::append_json_string(out, owner);
-    out += R"(,"shutdown_date":null})";
+    observe::append_json_string(out, owner.name);
+    const std::string ends = owner.shutdown_date ? owner.shutdown_date(id) : std::string();
+    out += R"(,"shutdown_date":)";
+    if (ends.empty()) {
+        out += "null}";
+    } else {
+        observe::append_json_string(out, ends);
+        out += '}';
+    }
 }
 
 std::int64_t seconds_of(std::chrono::system_clock::time_point time) noexcept {
@@ -53,7 +60,7 @@ response models_answer(std::span<const listed_backend> backends, std::chrono::sy
         each_name(one, [&](const std::string& id) {
             if (!listed.insert(id).second) return;
             if (listed.size() > 1) body += ',';
-            append_model(body, id, one.name, seconds_of(created));
+            append_model(body, id, one, seconds_of(created));
         });
     }
     body += "]}";
@@ -67,7 +74,7 @@ response model_answer(std::span<const listed_backend> backends, std::string_view
         return error_response(error(errc::model_not_found, "The model '" + name + "' does not exist or no backend takes it."));
     }
     std::string body;
-    append_model(body, name, owner->name, seconds_of(created));
+    append_model(body, name, *owner, seconds_of(created));
     return json_answer(200, std::move(body));
 }
 

@@ -7,6 +7,7 @@
 #include <http/exchange.hpp>
 
 #include <chrono>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@ struct listed_backend {
     std::string default_model;
     bool ready = false;
     std::string reason;  // Why it is not ready; empty when it is.
+    // "YYYY-MM-DD" of the day a model ends, empty when none is known. May be empty itself: then none is.
+    std::function<std::string(const std::string& model)> shutdown_date{};
 };
 
 // The list: every model a backend names without a wildcard and every default model, each once, in the order of the backends;

@@ -142,7 +142,8 @@ std::vector<listed_backend> services::list_backends() const {
     std::vector<listed_backend> listed;
     for (const auto& one : dispatcher.backends()) {
         const auto state = one->state();
-        listed.push_back({std::string(one->name()), one->models(), one->default_model(), state.ready, state.reason});
+        listed.push_back({std::string(one->name()), one->models(), one->default_model(), state.ready, state.reason,
+                          [one](const std::string& model) { return std::string(one->shutdown_date(model)); }});
     }
     return listed;
 }

@@ -51,7 +51,8 @@ call_failure conversation::failure(const boost::system::error_code& ec) const {
     why.timed_out = !own && (watch->expired() || ec == asio::error::timed_out);
     why.cancelled = !own && !why.timed_out && ec == asio::error::operation_aborted;
     why.message = std::string(doing(stage)) + request.url.authority() + ": " + reason_of(why, ec);
-    if (!distrust.empty()) why.message += ": " + distrust;
+    why.distrusted = !distrust.empty();
+    if (why.distrusted) why.message += ": " + distrust;
     if (why.sink_stopped) why.message = "the answer of " + request.url.authority() + " was not wanted any further";
     if (why.body_failed) why.message = body_failure;
     return why;

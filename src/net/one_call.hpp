@@ -75,6 +75,7 @@ struct call_failure {
     bool cancelled = false;     // By whoever called.
     bool body_failed = false;   // The body could not be read: the caller's own matter.
     bool unsendable = false;    // The request cannot be written as HTTP (a line break in a header): the caller's own matter.
+    bool distrusted = false;    // The peer's certificate: trying again changes nothing.
     bool sink_stopped = false;  // `on_piece` wanted no more.
     std::string message;        // One line: what was tried and what happened.
 };
