@@ -2,8 +2,8 @@
 #include <net/connection.hpp>
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/connect.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <openssl/ssl.h>
@@ -26,8 +26,32 @@ bool connection::quiet() noexcept {
     return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-asio::awaitable<boost::system::error_code> connect(connection::tcp_socket& socket, endpoints candidates) {
-    auto [failure, chosen] = co_await asio::async_connect(socket, candidates, use_result);
+namespace {
+
+asio::awaitable<boost::system::error_code> connect_to(connection::tcp_socket& socket, asio::ip::tcp::endpoint candidate) {
+    boost::system::error_code failure;
+    // Asio opens a closed socket itself; one that failed before has to be closed for it.
+    socket.close(failure);
+    auto [refused] = co_await socket.async_connect(candidate, use_result);
+    co_return refused;
+}
+
+}  // namespace
+
+asio::awaitable<boost::system::error_code> connect(connection::tcp_socket& socket, endpoints candidates, deadline limit) {
+    boost::system::error_code failure = asio::error::host_not_found;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const auto now = deadline::clock::now();
+        const auto share = limit.left(now) / static_cast<int>(candidates.size() - i);
+        auto ended = co_await with_deadline(connect_to(socket, candidates[i]), deadline(now + share));
+        failure = ended.value_or(asio::error::timed_out);
+        if (!failure) break;
+        // Of a cancellation the timer may come to know first.
+        const auto asked = co_await asio::this_coro::cancellation_state;
+        if (asked.cancelled() != asio::cancellation_type::none) failure = asio::error::operation_aborted;
+        // The caller's cancelling or its watchdog's closing is not the peer's refusing.
+        if (failure == asio::error::operation_aborted) break;
+    }
     boost::system::error_code ignored;
     // Requests go out in one or two writes; waiting to fill segments only delays the last one.
     if (!failure) socket.set_option(asio::ip::tcp::no_delay(true), ignored);

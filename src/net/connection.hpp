@@ -80,8 +80,9 @@ private:
     std::optional<tls_stream> tls_;
 };
 
-// One after the other until one answers; the last one's error when none does.
-boost::asio::awaitable<boost::system::error_code> connect(connection::tcp_socket& socket, endpoints candidates);
+// One after the other until one answers; the last one's error when none does. Each has its share of the time that is left, so
+// that an address that swallows packets leaves some to the next; `limit` passing is timed_out.
+boost::asio::awaitable<boost::system::error_code> connect(connection::tcp_socket& socket, endpoints candidates, deadline limit);
 
 struct handshake_failure {
     boost::system::error_code ec;  // None: the peer is who it should be.

@@ -84,7 +84,7 @@ asio::awaitable<maybe_failure> open(std::shared_ptr<conversation> talk) {
     if (!found) co_return talk->failure(found.error());
     // The time the name took is not given to the connection again.
     talk->watch->allow(std::chrono::duration_cast<std::chrono::milliseconds>(begun_by.left(deadline::clock::now())));
-    auto refused = co_await connect(talk->link->socket(), std::move(*found));
+    auto refused = co_await connect(talk->link->socket(), std::move(*found), begun_by);
     if (refused) {
         asio::use_service<names>(asio::query(executor, asio::execution::context)).forget(url.host);
         co_return talk->failure(refused);

@@ -9,6 +9,7 @@
 #include <net/url.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/assert/source_location.hpp>
 #include <boost/system/result.hpp>
 
@@ -38,7 +39,8 @@ struct http_answer {
 };
 
 // Is given the body of the final answer piece by piece as it arrives, with the answer's status and headers; never an empty
-// piece, so never called for an answer without a body. Runs on the call's executor and must not block. False ends the call.
+// piece, so never called for an answer without a body. Runs on the call's executor and must not block. False ends the call; so does
+// an exception, which comes out of call().
 using piece_sink = std::function<bool(const http_answer& head, std::string_view piece)>;
 
 struct call_request {

@@ -2,6 +2,7 @@
 #define BOOST_TEST_MODULE streaming
 #include <boost/test/unit_test.hpp>
 
+#include <net/connection.hpp>
 #include <net/event_stream.hpp>
 #include <test/unit/net/calling.hpp>
 
@@ -43,6 +44,26 @@ std::string chunked(const std::vector<std::string>& pieces) {
     }
     return text + "0\r\n\r\n";
 }
+
+// A port whose queue is full, so that one more connection is neither taken nor refused.
+struct deaf_port {
+    asio::io_context context;
+    asio::ip::tcp::acceptor acceptor{context};
+    std::vector<asio::ip::tcp::socket> fill;
+
+    deaf_port() {
+        acceptor.open(asio::ip::tcp::v4());
+        acceptor.bind({asio::ip::address_v4::loopback(), 0});
+        acceptor.listen(0);
+        const auto to = acceptor.local_endpoint();
+        for (int i = 0; i < 4; ++i) {
+            fill.emplace_back(context).open(asio::ip::tcp::v4());
+            fill.back().non_blocking(true);
+            // Asio's own would wait all the same.
+            ::connect(fill.back().native_handle(), to.data(), static_cast<socklen_t>(to.size()));
+        }
+    }
+};
 
 }  // namespace
 
@@ -258,21 +279,8 @@ BOOST_AUTO_TEST_CASE(progress_is_no_silence) {
 }
 
 BOOST_AUTO_TEST_CASE(hold_where_nothing_accepts) {
-    // Its queue is full, so that one more connection is neither taken nor refused.
-    asio::io_context context;
-    asio::ip::tcp::acceptor acceptor(context);
-    acceptor.open(asio::ip::tcp::v4());
-    acceptor.bind({asio::ip::address_v4::loopback(), 0});
-    acceptor.listen(0);
-    std::vector<asio::ip::tcp::socket> fill;
-    for (int i = 0; i < 4; ++i) {
-        fill.emplace_back(context).open(asio::ip::tcp::v4());
-        fill.back().non_blocking(true);
-        const auto to = acceptor.local_endpoint();
-        // Asio's own would wait all the same.
-        ::connect(fill.back().native_handle(), to.data(), static_cast<socklen_t>(to.size()));
-    }
-    const std::string url = "http://127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
+    const deaf_port deaf;
+    const std::string url = "http://127.0.0.1:" + std::to_string(deaf.acceptor.local_endpoint().port());
     for (const bool by_connect : {true, false}) {
         call_limits limits;
         if (by_connect) {
@@ -293,6 +301,46 @@ BOOST_AUTO_TEST_CASE(hold_where_nothing_accepts) {
     BOOST_TEST(why.cancelled);
     BOOST_TEST(name_of(why.stage) == "connecting");
     BOOST_TEST(one.idle());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(addresses)
+
+// What connecting to some addresses within a time comes to.
+boost::system::error_code connecting(const endpoints& candidates, milliseconds within) {
+    asio::io_context loop(1);
+    connection link(loop.get_executor(), nullptr);
+    std::optional<boost::system::error_code> outcome;
+    asio::co_spawn(loop, connect(link.socket(), candidates, hearonce::deadline::after(within)),
+                   [&](std::exception_ptr thrown, boost::system::error_code ec) {
+                       if (thrown) std::rethrow_exception(thrown);
+                       outcome = ec;
+                   });
+    loop.run_for(std::chrono::seconds(30));
+    BOOST_TEST_REQUIRE(outcome.has_value());
+    return *outcome;
+}
+
+BOOST_AUTO_TEST_CASE(are_tried_in_turn_and_none_takes_all_of_the_time) {
+    const deaf_port deaf;
+    asio::io_context context;
+    asio::ip::tcp::acceptor open(context, {asio::ip::address_v4::loopback(), 0});
+    asio::ip::tcp::endpoint closed;
+    {
+        asio::ip::tcp::acceptor taken(context, {asio::ip::address_v4::loopback(), 0});
+        closed = taken.local_endpoint();
+    }
+    const auto silent = deaf.acceptor.local_endpoint();
+    const auto good_one = open.local_endpoint();
+    const asio::ip::tcp::endpoint other_family(asio::ip::address_v6::loopback(), closed.port());
+    BOOST_TEST(!connecting({good_one}, std::chrono::seconds(5)));
+    BOOST_TEST(!connecting({closed, other_family, good_one, silent}, std::chrono::seconds(5)));
+    BOOST_TEST(!connecting({silent, good_one}, milliseconds(400)));
+    BOOST_TEST(!connecting({silent, closed, silent, good_one}, milliseconds(400)));
+    BOOST_TEST((connecting({silent, silent}, milliseconds(50)) == asio::error::timed_out));
+    BOOST_TEST((connecting({silent, closed}, milliseconds(50)) == asio::error::connection_refused));
+    BOOST_TEST((connecting({}, milliseconds(50)) == asio::error::host_not_found));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
