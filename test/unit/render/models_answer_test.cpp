@@ -5,6 +5,7 @@
 #include <http/models_answer.hpp>
 
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -53,6 +54,17 @@ BOOST_AUTO_TEST_CASE(one_of_them) {
     const response claimed = model_answer(backends, "gpt-4o-transcribe", started);
     BOOST_TEST(claimed.status == 200);
     BOOST_TEST(json::parse(*claimed.body).at("owned_by").as_string() == "openai");
+}
+
+BOOST_AUTO_TEST_CASE(the_day_a_model_ends) {
+    auto backends = two();
+    backends[0].shutdown_date = [](const std::string& model) { return model == "whisper-1" ? std::string("2027-02-26") : std::string(); };
+    std::string days;
+    const auto body = json::parse(*models_answer(backends, started).body);
+    for (const auto& one : body.at("data").as_array()) days += json::serialize(one.at("shutdown_date")) + " ";
+    BOOST_TEST(days == "null \"2027-02-26\" null ");
+    BOOST_TEST(json::parse(*model_answer(backends, "whisper-1", started).body).at("shutdown_date").as_string() == "2027-02-26");
+    BOOST_TEST(json::parse(*model_answer(backends, "gpt-4o-transcribe", started).body).at("shutdown_date").is_null());
 }
 
 BOOST_AUTO_TEST_CASE(unknown_ones) {

@@ -301,9 +301,40 @@ BOOST_AUTO_TEST_CASE(a_whisper_backend_claims_its_models_name) {
     BOOST_TEST(claimed_models(*good().backend("local")) == std::vector<std::string>{"whisper-*"}, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_cloud_backend_claims_its_kinds_models_and_its_aliases) {
+    set("backends.openai.api_key", "k");
+    set("backends.openai.model_alias", "{ fast = \"gpt-4o-mini-transcribe\", gpt-transcribe-x = \"y\" }");
+    const std::vector<std::string> own{"gpt-transcribe*", "gpt-4o*-transcribe*", "whisper-1", "fast"};
+    BOOST_TEST(claimed_models(*good().backend("openai")) == own, boost::test_tools::per_element());
+    set("backends.openai.models", "mine");
+    const std::vector<std::string> given{"mine", "fast", "gpt-transcribe-x"};
+    BOOST_TEST(claimed_models(*good().backend("openai")) == given, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(said_at_start, fixture)
+
+BOOST_AUTO_TEST_CASE(a_key_from_the_environment_that_goes_elsewhere) {
+    file("models/ggml-base.bin", "lmgg");
+    from.variables["OPENAI_API_KEY"] = "sk-x";
+    BOOST_TEST(warnings().empty());
+    for (const std::string own : {"https://api.openai.com/v1", "https://eu.api.openai.com/v1"}) {
+        set("backends.openai.base_url", own);
+        BOOST_TEST(warnings().empty(), own);
+    }
+    for (const std::string other : {"https://api.openai.com.example.org/v1", "http://127.0.0.1:8000/v1", "https://notapi.openai.com/v1"}) {
+        set("backends.openai.base_url", other);
+        BOOST_TEST_REQUIRE(warnings().size() == 1U);
+        BOOST_TEST(has(warnings().front(), "backends.openai: the key in OPENAI_API_KEY is sent to "));
+        BOOST_TEST(!has(warnings().front(), "sk-x"));
+    }
+    set("backends.openai.api_key", "");
+    BOOST_TEST(warnings().empty());
+    from.assignments.pop_back();
+    set("backends.openai.api_key_env", "OPENAI_API_KEY");
+    BOOST_TEST(warnings().empty(), "given on purpose");
+}
 
 BOOST_AUTO_TEST_CASE(no_model_and_the_command_that_gets_one) {
     BOOST_TEST_REQUIRE(warnings().size() == 1U);
