@@ -15,24 +15,45 @@
 namespace hearonce::whisper {
 namespace {
 
+// Samples handed on at a time, where they are.
+constexpr std::size_t piece_samples = 4UL * samples_per_second;
+
+using piece_taker = std::function<bool(const std::vector<float>&)>;
+
+// Where the samples go: all of them stay, or they are handed on. `refused`: whoever takes them wants no more.
+struct outlet {
+    gatherer out;
+    const piece_taker* take = nullptr;
+    bool refused = false;
+
+    bool full() const noexcept { return refused || out.full(); }
+    void hand_on(std::size_t at_least) {
+        if (take == nullptr || refused || out.samples().size() < at_least) return;
+        refused = !(*take)(out.samples());
+        out.drop();
+    }
+};
+
 // Runs the stream through the decoder. False when something in it could not be decoded.
-bool gather(AVFormatContext& format, int stream, AVCodecContext& codec, source& from, gatherer& out) {
+bool gather(AVFormatContext& format, int stream, AVCodecContext& codec, source& from, outlet& to) {
     const packet_pointer packet(av_packet_alloc());
     const frame_pointer frame(av_frame_alloc());
     if (!packet || !frame) throw std::bad_alloc();
     bool clean = true;
-    for (bool ended = false; !ended && !from.stopped && !out.full();) {
+    for (bool ended = false; !ended && !from.stopped && !to.full();) {
         ended = av_read_frame(&format, packet.get()) < 0;
         if (!ended && packet->stream_index == stream && avcodec_send_packet(&codec, packet.get()) < 0) clean = false;
         av_packet_unref(packet.get());
         if (ended) avcodec_send_packet(&codec, nullptr);
-        while (!out.full() && avcodec_receive_frame(&codec, frame.get()) >= 0) {
-            if (!out.add(*frame)) clean = false;
+        while (!to.full() && avcodec_receive_frame(&codec, frame.get()) >= 0) {
+            if (!to.out.add(*frame)) clean = false;
+            to.hand_on(piece_samples);
             av_frame_unref(frame.get());
             if ((*from.stop)()) from.stopped = true;
         }
     }
-    if (!out.full()) out.finish();
+    if (!to.full()) to.out.finish();
+    if (!to.full()) to.hand_on(1);
     return clean;
 }
 
@@ -63,9 +84,8 @@ error claims_too_much(const wav_claim& claim) {
                                          std::to_string(claim.held_bytes) + "."};
 }
 
-}  // namespace
-
-result<std::vector<float>> decode(int descriptor, std::size_t samples_max, const std::function<bool()>& stop) {
+// All of the work; the samples that were not handed on are in `to`.
+result<std::size_t> run(int descriptor, std::size_t samples_max, const std::function<bool()>& stop, outlet& to) {
     struct stat about{};
     if (::fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) return error(errc::unsupported_audio);
     if (about.st_size == 0) return error(errc::empty_audio);
@@ -95,14 +115,28 @@ result<std::vector<float>> decode(int descriptor, std::size_t samples_max, const
     if (!codec) return error(errc::unsupported_audio);
 
     const double length_seconds = length_of(*format, claim);
-    gatherer out(samples_max);
-    out.reserve(likely_samples(length_seconds, about.st_size));
-    const bool clean = gather(*format, stream, *codec, from, out);
+    if (to.take == nullptr) to.out.reserve(likely_samples(length_seconds, about.st_size));
+    const bool clean = gather(*format, stream, *codec, from, to);
     if (from.stopped) return error(errc::cancelled);
-    if (out.full()) return too_large(samples_max, length_seconds);
-    if (out.samples().empty()) return error(clean ? errc::empty_audio : errc::unsupported_audio);
-    if (out.samples().size() < samples_min) return error(errc::audio_too_short);
-    return std::move(out.samples());
+    if (to.refused) return error(errc::audio_too_large);
+    if (to.out.full()) return too_large(samples_max, length_seconds);
+    if (to.out.total() == 0) return error(clean ? errc::empty_audio : errc::unsupported_audio);
+    if (to.out.total() < samples_min) return error(errc::audio_too_short);
+    return to.out.total();
+}
+
+}  // namespace
+
+result<std::vector<float>> decode(int descriptor, std::size_t samples_max, const std::function<bool()>& stop) {
+    outlet to{gatherer(samples_max)};
+    const auto count = run(descriptor, samples_max, stop, to);
+    if (!count) return count.error();
+    return std::move(to.out.samples());
+}
+
+result<std::size_t> decode_in_pieces(int descriptor, std::size_t samples_max, const std::function<bool()>& stop, const piece_taker& take) {
+    outlet to{gatherer(samples_max), &take};
+    return run(descriptor, samples_max, stop, to);
 }
 
 }  // namespace hearonce::whisper

@@ -21,9 +21,15 @@ public:
     void finish();
     // Makes room for so many at once, as far as they may be taken: a buffer that grows holds everything twice.
     void reserve(std::size_t samples) { samples_.reserve(std::min(samples, samples_max_)); }
-    bool full() const noexcept { return samples_.size() > samples_max_; }
-    // All finite and within -1..1.
+    bool full() const noexcept { return total() > samples_max_; }
+    // Those not dropped yet. All finite and within -1..1.
     std::vector<float>& samples() noexcept { return samples_; }
+    // They are used elsewhere by now.
+    void drop() noexcept {
+        dropped_ += samples_.size();
+        samples_.clear();
+    }
+    std::size_t total() const noexcept { return dropped_ + samples_.size(); }
 
 private:
     bool fits(const AVFrame& frame) const;
@@ -31,6 +37,7 @@ private:
     bool convert(const std::uint8_t** data, int count);
 
     std::size_t samples_max_;
+    std::size_t dropped_ = 0;
     std::vector<float> samples_;
     resampler_pointer resampler_;
     int rate_ = 0;

@@ -5,6 +5,7 @@
 #include <backends/whisper/worker/print.hpp>
 #include <backends/whisper/worker/sandbox.hpp>
 #include <backends/whisper/worker/serve.hpp>
+#include <backends/whisper/worker/to_flac.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -66,6 +67,7 @@ int main(int argc, char** argv) {
         const auto parsed = parse_options(argc, argv);
         if (const int* status = std::get_if<int>(&parsed)) return *status;
         const auto& wanted = std::get<options>(parsed);
+        if (wanted.to_flac) transcode_once(wanted);
         if (wanted.serve_fd >= 0) serve(wanted);
         suit_openmp(argv);
         return by_hand(wanted);

@@ -12,7 +12,7 @@ std::variant<options, int> parse_options(int argc, char** argv) {
     CLI::App app{"Recognises speech: prints what a recording says. The gateway runs the same program as its local engine.",
                  "hearonce-whisper"};
     app.set_version_flag("--version", "hearonce-whisper " HEARONCE_VERSION);
-    app.add_option("model", parsed.model, "A ggml model file of whisper.cpp")->required();
+    app.add_option("model", parsed.model, "A ggml model file of whisper.cpp");
     app.add_option("file", parsed.file, "The recording: wav, mp3, m4a, aac, ogg, webm, flac");
     app.add_option("--language", parsed.language, "Code or English name of the language; detected when absent");
     app.add_option("--prompt", parsed.prompt, "Text that leads the recogniser: names, spelling");
@@ -26,8 +26,14 @@ std::variant<options, int> parse_options(int argc, char** argv) {
     app.add_option("--serve-fd", parsed.serve_fd, "Take jobs from this connected socket")
         ->check(CLI::Range(0, 1 << 20))
         ->group("Started by the gateway");
+    app.add_flag("--to-flac", parsed.to_flac, "Decode one recording to FLAC and end")->group("Started by the gateway");
+    app.add_option("--flac-bytes-max", parsed.flac_bytes_max, "Of what --to-flac writes")
+        ->check(CLI::Range(1000L, 1L << 32))
+        ->group("Started by the gateway");
     try {
         app.parse(argc, argv);
+        if (parsed.to_flac && parsed.serve_fd < 0) throw CLI::RequiredError("--serve-fd");
+        if (!parsed.to_flac && parsed.model.empty()) throw CLI::RequiredError("model");
         if (parsed.serve_fd < 0 && parsed.file.empty()) throw CLI::RequiredError("file");
     } catch (const CLI::ParseError& told) {
         return app.exit(told) == 0 ? 0 : 2;

@@ -14,6 +14,8 @@ struct options {
     int threads = 0;    // Of one job; 0: the machine's.
     int slots = 1;
     bool no_context = false;
+    bool to_flac = false;  // One recording is decoded and nothing recognised; no model is needed.
+    long flac_bytes_max = 75'000'000;
     long audio_seconds_max = 7200;
 
     std::string language;

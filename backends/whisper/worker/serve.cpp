@@ -2,19 +2,16 @@
 // Next file: decode.cpp.
 #include <backends/whisper/protocol.hpp>
 #include <backends/whisper/worker/decode.hpp>
+#include <backends/whisper/worker/line.hpp>
 #include <backends/whisper/worker/memory.hpp>
 #include <backends/whisper/worker/recognise.hpp>
 #include <backends/whisper/worker/sandbox.hpp>
 #include <backends/whisper/worker/serve.hpp>
 
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
@@ -26,74 +23,11 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 constexpr auto step_pause = std::chrono::milliseconds(100);
-constexpr std::size_t receive_bytes = 64UL << 10;
-constexpr std::size_t descriptors_per_read = 16;
-
-class descriptor {
-public:
-    explicit descriptor(int fd) : fd_(fd) {}
-    ~descriptor() { ::close(fd_); }
-    descriptor(const descriptor&) = delete;
-    descriptor& operator=(const descriptor&) = delete;
-    int get() const noexcept { return fd_; }
-
-private:
-    int fd_;
-};
 
 struct job {
     start_job wishes;
     std::unique_ptr<descriptor> audio;
     std::atomic<bool> cancelled = false;
-};
-
-// The gateway's end is read by one thread and written by many.
-class line {
-public:
-    explicit line(int fd) : fd_(fd) {}
-
-    void send(const message& what) {
-        const std::string frame = encode(what);
-        const std::lock_guard lock(writing_);
-        for (std::size_t sent = 0; sent < frame.size();) {
-            const ssize_t n = ::send(fd_, frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
-            if (n < 0 && errno == EINTR) continue;
-            if (n < 0) ::_exit(0);  // The gateway is gone.
-            sent += static_cast<std::size_t>(n);
-        }
-    }
-
-    // Bytes and descriptors of one read. False at the end.
-    bool receive(std::string& bytes, std::deque<std::unique_ptr<descriptor>>& descriptors) {
-        std::array<char, receive_bytes> room;
-        alignas(cmsghdr) std::array<char, CMSG_SPACE(descriptors_per_read * sizeof(int))> control;
-        iovec piece{room.data(), room.size()};
-        msghdr header{};
-        header.msg_iov = &piece;
-        header.msg_iovlen = 1;
-        header.msg_control = control.data();
-        header.msg_controllen = control.size();
-        ssize_t n = 0;
-        do {
-            n = ::recvmsg(fd_, &header, MSG_CMSG_CLOEXEC);
-        } while (n < 0 && errno == EINTR);
-        if (n <= 0) return false;
-        for (cmsghdr* each = CMSG_FIRSTHDR(&header); each != nullptr; each = CMSG_NXTHDR(&header, each)) {
-            if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
-            const std::size_t count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-            for (std::size_t i = 0; i < count; ++i) {
-                int fd = -1;
-                std::memcpy(&fd, CMSG_DATA(each) + i * sizeof fd, sizeof fd);
-                descriptors.push_back(std::make_unique<descriptor>(fd));
-            }
-        }
-        bytes.assign(room.data(), static_cast<std::size_t>(n));
-        return true;
-    }
-
-private:
-    int fd_;
-    std::mutex writing_;
 };
 
 // The jobs that wait and run here, shared by the threads.
