@@ -1,6 +1,7 @@
 // The configured backends. Next files: backends/openai/openai_backend.cpp, backends/whisper/whisper_backend.cpp.
 #include <app/make_backends.hpp>
 #include <app/settings_check.hpp>
+#include <backends/gemini/gemini_backend.hpp>
 #include <backends/openai/openai_backend.hpp>
 #include <backends/whisper/whisper_backend.hpp>
 #include <observe/log.hpp>
@@ -9,6 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace hearonce::app {
@@ -71,6 +73,32 @@ openai::openai_settings openai_settings_of(const backend_settings& configured, c
     return made;
 }
 
+// Media files are decoded outside this process only, so this needs the helper, also where nothing is recognised here.
+std::shared_ptr<whisper::transcoder> transcoder_of(const backend_settings& configured) {
+    whisper::transcode_settings made;
+    made.helper = helper_path();
+    made.jobs_max = std::max(1U, std::thread::hardware_concurrency());
+    made.log = [name = configured.name](const std::string& line) { observe::say(observe::log_level::warn, line, {{"backend", name}}); };
+    return whisper::create_transcoder(std::move(made));
+}
+
+gemini::gemini_settings gemini_settings_of(const backend_settings& configured, const settings& wanted) {
+    gemini::gemini_settings made;
+    made.name = configured.name;
+    if (configured.base_url) made.base_url = *configured.base_url;
+    made.credential = configured.credential;
+    made.callers_keys = wanted.auth.mode == auth_mode::own_key;
+    made.models = claimed_models(configured);
+    if (configured.default_model) made.default_model = *configured.default_model;
+    made.model_alias = configured.model_alias;
+    made.max_in_flight = configured.max_in_flight;
+    if (made.base_url.starts_with("https:")) made.tls = tls_of(configured);
+    made.deadline = rule_of(wanted.deadline);
+    made.transcoder = transcoder_of(configured);
+    made.log = [name = configured.name](const std::string& line) { observe::say(observe::log_level::warn, line, {{"backend", name}}); };
+    return made;
+}
+
 }  // namespace
 
 std::filesystem::path helper_path() {
@@ -96,7 +124,7 @@ std::vector<std::shared_ptr<backend>> make_backends(const settings& wanted, boos
         } else if (configured.kind == backend_kind::openai) {
             made.push_back(openai::create_openai_backend(openai_settings_of(configured, wanted)));
         } else {
-            observe::say(observe::log_level::warn, "this build has no backends of kind gemini: left out", {{"backend", configured.name}});
+            made.push_back(gemini::create_gemini_backend(gemini_settings_of(configured, wanted)));
         }
     }
     return made;

@@ -14,7 +14,7 @@
 
 namespace hearonce::app {
 
-// One backend for each configured one whose kind this program has; others are named in the log. `home`: the loop on which a
+// One backend for each configured one, but for a local engine that nobody may use, which is named in the log. `home`: the loop on which a
 // local engine's side of the gateway lives.
 std::vector<std::shared_ptr<backend>> make_backends(const settings& wanted, boost::asio::any_io_executor home);
 

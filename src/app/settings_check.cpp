@@ -125,8 +125,8 @@ std::vector<std::string> cloud_claims(const backend_settings& backend) {
     if (names.empty() && backend.kind == backend_kind::openai) names = {"gpt-transcribe*", "gpt-4o*-transcribe*", "whisper-1"};
     if (names.empty() && backend.kind == backend_kind::gemini) names = {"gemini-*"};
     for (const auto& [alias, upstream] : backend.model_alias) {
-        const bool taken = std::ranges::any_of(
-            names, [&name = alias](const std::string& glob) { return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
+        const bool taken =
+            std::ranges::any_of(names, [&name = alias](const std::string& glob) { return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
         if (!taken) names.push_back(alias);
     }
     return names;
@@ -180,11 +180,6 @@ std::vector<std::string> warnings_of(const settings& values) {
 
 std::vector<std::string> not_built_in(const settings& values) {
     std::vector<std::string> lines;
-    for (const backend_settings& one : values.backends) {
-        if (!is_built_in(one.kind))
-            lines.push_back("backends." + one.name + ": kind " + std::string(name_of(one.kind)) +
-                            " is not built into this version yet; the backend is left out");
-    }
     // An unenforced quota must not look like one that holds.
     const auto& quota = values.quota;
     if (quota.requests_per_day || quota.audio_per_day || quota.device_requests_per_day || quota.device_audio_per_day) {

@@ -27,9 +27,5 @@ std::vector<std::string> claimed_models(const backend_settings& backend);
 
 // What is read and checked but not part of this build; empty once everything is. One line each.
 std::vector<std::string> not_built_in(const settings& values);
-// True for the kinds of backend that this build can run.
-constexpr bool is_built_in(backend_kind kind) noexcept {
-    return kind != backend_kind::gemini;
-}
 
 }  // namespace hearonce::app

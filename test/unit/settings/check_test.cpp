@@ -358,14 +358,4 @@ BOOST_AUTO_TEST_CASE(a_recording_that_finds_no_room) {
     BOOST_TEST(has(warnings().front(), "server.max_audio"));
 }
 
-BOOST_AUTO_TEST_CASE(kinds_that_are_not_built_in) {
-    for (const auto kind : {backend_kind::openai, backend_kind::gemini, backend_kind::whisper}) {
-        settings one;
-        one.backends.emplace_back();
-        one.backends.back().name = "b";
-        one.backends.back().kind = kind;
-        BOOST_TEST(not_built_in(one).size() == (is_built_in(kind) ? 0U : 1U));
-    }
-}
-
 BOOST_AUTO_TEST_SUITE_END()
