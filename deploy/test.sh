@@ -19,7 +19,9 @@ while [ $# -gt 0 ]; do
     case "$1" in
         --quick) steps="$quick_steps" ;;
         --only) [ $# -ge 2 ] || { usage >&2; exit 2; }
-                steps="setup whisper ${2//,/ }"; shift ;;
+                steps="setup whisper"
+                for step in ${2//,/ }; do [[ " $steps " == *" $step "* ]] || steps+=" $step"; done
+                shift ;;
         --list) echo "$all_steps"; exit 0 ;;
         -h | --help) usage; exit 0 ;;
         *) usage >&2; exit 2 ;;
