@@ -148,6 +148,12 @@ public:
         status_ = status;
         return *this;
     }
+    // What the upstream answered, for the metrics alone; 0: it gave no answer.
+    error& with_upstream_status(std::uint16_t status) {
+        upstream_status_ = status;
+        return *this;
+    }
+    std::uint16_t upstream_status() const noexcept { return upstream_status_; }
     // When a retry may help, in whole seconds (RFC 9110 section 10.2.3).
     error& with_retry_after(std::chrono::seconds after) {
         retry_after_ = after;
@@ -165,6 +171,7 @@ public:
 private:
     errc code_ = errc::internal_error;
     std::uint16_t status_ = 0;
+    std::uint16_t upstream_status_ = 0;
     std::optional<hearonce::remedy> remedy_;
     std::optional<std::chrono::seconds> retry_after_;
     std::string message_;

@@ -1,5 +1,6 @@
 // The configured backends. Next files: backends/openai/openai_backend.cpp, backends/whisper/whisper_backend.cpp.
 #include <app/make_backends.hpp>
+#include <app/part_settings.hpp>
 #include <app/settings_check.hpp>
 #include <backends/gemini/gemini_backend.hpp>
 #include <backends/openai/openai_backend.hpp>
@@ -42,14 +43,6 @@ net::tls_context tls_of(const backend_settings& configured) {
     return *made;
 }
 
-time_rule rule_of(const deadline_settings& wanted) {
-    time_rule rule;
-    rule.base = wanted.base;
-    rule.per_audio_second = wanted.per_audio_second;
-    rule.cap = wanted.cap;
-    return rule;
-}
-
 bool is_glob(std::string_view name) noexcept {
     return name.find_first_of("*?[") != std::string_view::npos;
 }
@@ -68,7 +61,7 @@ openai::openai_settings openai_settings_of(const backend_settings& configured, c
     made.model_alias = configured.model_alias;
     made.max_in_flight = configured.max_in_flight;
     if (made.base_url.starts_with("https:")) made.tls = tls_of(configured);
-    made.deadline = rule_of(wanted.deadline);
+    made.deadline = time_rule_of(wanted);
     made.log = [name = configured.name](const std::string& line) { observe::say(observe::log_level::warn, line, {{"backend", name}}); };
     return made;
 }

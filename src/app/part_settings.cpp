@@ -60,6 +60,14 @@ std::vector<work::route_rule> route_rules_of(const settings& wanted) {
     return rules;
 }
 
+time_rule time_rule_of(const settings& wanted) {
+    time_rule rule;
+    rule.base = wanted.deadline.base;
+    rule.per_audio_second = wanted.deadline.per_audio_second;
+    rule.cap = wanted.deadline.cap;
+    return rule;
+}
+
 http::audio_store_settings audio_store_settings_of(const settings& wanted) {
     http::audio_store_settings how;
     how.memory_bytes_max = wanted.memory.audio_bytes;
