@@ -30,13 +30,14 @@ job_limits limits_of(const whisper_settings& s) {
             std::max(s.start_timeout - s.progress_timeout, std::chrono::milliseconds(0))};
 }
 
-start_job start_of(std::uint64_t id, const transcription_request& request) {
+start_job start_of(std::uint64_t id, const transcription_request& request, bool tell) {
     return {id,
             request.language.substr(0, language_bytes_max),
             std::string(utf8_tail(request.prompt, prompt_bytes_max)),
             request.temperature,
             request.task == task::translate,
-            request.word_times};
+            request.word_times,
+            tell};
 }
 
 std::vector<std::string> arguments_of(const whisper_settings& s) {
@@ -174,7 +175,7 @@ void engine::run(std::uint64_t id) {
         table_.end(id, clock::now());
         return finish(id, error(errc::overloaded).with_retry_after(table_.retry_after()));
     }
-    if (!channel_->send(start_of(id, work.request), std::move(audio))) {
+    if (!channel_->send(start_of(id, work.request, work.deltas != nullptr), std::move(audio))) {
         table_.end(id, clock::now());
         finish(id, error(errc::internal_error));
     }

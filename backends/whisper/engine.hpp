@@ -34,6 +34,8 @@ struct job {
     std::weak_ptr<caller> who;
     std::shared_ptr<const recording> audio;
     transcription_request request;
+    std::shared_ptr<delta_log> deltas{};  // Where pieces go; null: nobody reads along.
+    std::size_t told_bytes = 0;
 };
 
 class engine : public std::enable_shared_from_this<engine> {
@@ -66,6 +68,7 @@ private:
     void process_ended();
     void hear(message what);
     bool take_in(message& what);
+    bool tell(std::uint64_t id, std::string text);
     bool end(std::uint64_t id, result<transcript> outcome);
     void pump();
     void run(std::uint64_t id);

@@ -5,6 +5,12 @@
 #include <algorithm>
 
 namespace hearonce::whisper {
+namespace {
+
+// Of one job: a day of speech is about 1 MB.
+constexpr std::size_t told_bytes_max = std::size_t{16} << 20;
+
+}  // namespace
 
 void engine::hear(message what) {
     // A helper that talks of jobs it does not have is not sound, and what it says of others is worth nothing.
@@ -24,6 +30,8 @@ bool engine::take_in(message& what) {
         const auto longest = static_cast<std::int64_t>(audio_seconds_max_of(settings_) * 1000);
         const std::chrono::milliseconds audio(std::clamp<std::int64_t>(step->audio_milliseconds, 0, longest));
         return table_.step(step->id, clock::now(), audio, step->quiet);
+    } else if (auto* heard = std::get_if<job_heard>(&what)) {
+        return tell(heard->id, std::move(heard->text));
     } else if (auto* done = std::get_if<job_done>(&what)) {
         done->result.backend = settings_.name;
         done->result.duration_seconds =
@@ -37,6 +45,17 @@ bool engine::take_in(message& what) {
     } else {
         return false;
     }
+    return true;
+}
+
+// False: that job does not run.
+bool engine::tell(std::uint64_t id, std::string text) {
+    if (!table_.step(id, clock::now(), std::chrono::milliseconds(0))) return false;
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end() || !found->second.deltas) return true;  // Nobody reads along any more.
+    found->second.told_bytes += text.size();
+    if (found->second.told_bytes > told_bytes_max) return false;
+    found->second.deltas->append({std::move(text)});
     return true;
 }
 

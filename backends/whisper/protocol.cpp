@@ -76,7 +76,8 @@ json::object message_out(const message& what) {
                                            {"prompt", valid_utf8(m.prompt)},
                                            {"temperature", finite(m.temperature)},
                                            {"translate", m.translate},
-                                           {"words", m.word_times}};
+                                           {"words", m.word_times},
+                                           {"tell", m.tell}};
                    },
                    [](const cancel_job& m) { return json::object{{"type", "cancel"}, {"id", m.id}}; },
                    [](const helper_ready& m) {
@@ -86,6 +87,7 @@ json::object message_out(const message& what) {
                    [](const job_step& m) {
                        return json::object{{"type", "step"}, {"id", m.id}, {"ms", m.audio_milliseconds}, {"quiet", m.quiet}};
                    },
+                   [](const job_heard& m) { return json::object{{"type", "heard"}, {"id", m.id}, {"text", valid_utf8(m.text)}}; },
                    [](const job_done& m) { return json::object{{"type", "done"}, {"id", m.id}, {"result", result_out(m.result)}}; },
                    [](const job_failed& m) {
                        return json::object{{"type", "failed"},
@@ -150,12 +152,14 @@ message message_in(const json::object& from) {
                          text_of(from, "prompt"),
                          number_of(from, "temperature"),
                          from.at("translate").as_bool(),
-                         from.at("words").as_bool()};
+                         from.at("words").as_bool(),
+                         from.at("tell").as_bool()};
     }
     if (type == "cancel") return cancel_job{id_of(from)};
     if (type == "ready") return helper_ready{text_of(from, "library"), from.at("multilingual").as_bool()};
     if (type == "broken") return helper_failed{text_of(from, "reason")};
     if (type == "step") return job_step{id_of(from), from.at("ms").to_number<std::int64_t>(), from.at("quiet").as_bool()};
+    if (type == "heard") return job_heard{id_of(from), text_of(from, "text")};
     if (type == "done") return job_done{id_of(from), result_in(from.at("result").as_object())};
     if (type == "failed")
         return job_failed{id_of(from), errc_named(text_of(from, "code")), text_of(from, "message"), text_of(from, "param")};

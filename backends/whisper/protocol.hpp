@@ -31,6 +31,7 @@ struct start_job {
     double temperature = 0;
     bool translate = false;
     bool word_times = false;
+    bool tell = false;  // Tell pieces as they are heard.
 };
 
 // Gateway to helper: end this job soon. Always answered by the job's own end, unless that is on its way already.
@@ -56,6 +57,12 @@ struct job_step {
     bool quiet = false;                   // What comes now cannot tell of its steps and may take long. Always sent at once.
 };
 
+// Helper to gateway: a piece of the text, which goes on where the one before ended. Only when it was asked for.
+struct job_heard {
+    std::uint64_t id = 0;
+    std::string text;
+};
+
 struct job_done {
     std::uint64_t id = 0;
     transcript result;
@@ -72,7 +79,7 @@ struct job_cancelled {
     std::uint64_t id = 0;
 };
 
-using message = std::variant<start_job, cancel_job, helper_ready, helper_failed, job_step, job_done, job_failed, job_cancelled>;
+using message = std::variant<start_job, cancel_job, helper_ready, helper_failed, job_step, job_heard, job_done, job_failed, job_cancelled>;
 
 // The whole frame, head included. Text that is not valid UTF-8 is mended first. A message that would be too large comes
 // out as a job_failed of the same job (helper's side) or an empty string.

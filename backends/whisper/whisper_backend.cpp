@@ -36,13 +36,13 @@ private:
 };
 
 asio::awaitable<result<transcript>> await_outcome(std::shared_ptr<engine> on, std::shared_ptr<const recording> audio,
-                                                  transcription_request request, deadline limit) {
+                                                  transcription_request request, deadline limit, std::shared_ptr<delta_log> deltas) {
     auto executor = co_await asio::this_coro::executor;
     if (on->stopped()) co_return error(errc::draining);
     const auto me = std::make_shared<caller>(executor, limit);
     const std::uint64_t id = on->new_id();
     claim held(on, id);
-    job work{me, std::move(audio), std::move(request)};
+    job work{me, std::move(audio), std::move(request), std::move(deltas)};
     asio::post(on->home(), [on, id, work = std::move(work)]() mutable { on->submit(id, std::move(work)); });
     while (!me->outcome) {
         auto [ec] = co_await me->changed.async_wait(use_result);
@@ -85,7 +85,7 @@ public:
     // The coroutine is lazy and may begin when this object is gone: it gets the engine and not `this`.
     asio::awaitable<result<transcript>> transcribe(std::shared_ptr<const recording> audio, transcription_request request,
                                                    attempt terms) override {
-        return await_outcome(engine_, std::move(audio), std::move(request), terms.limit);
+        return await_outcome(engine_, std::move(audio), std::move(request), terms.limit, std::move(terms.deltas));
     }
 
 private:

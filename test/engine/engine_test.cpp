@@ -146,6 +146,34 @@ BOOST_AUTO_TEST_CASE(fifty_equal_uploads_are_one_run_of_the_engine) {
     BOOST_TEST(metric(gateway.port, runs_ok) == 1);
 }
 
+// Longer than the engine's window, so that the text comes in more than one piece.
+BOOST_AUTO_TEST_CASE(a_long_recording_is_told_as_it_is_heard) {
+    engine_gateway gateway;
+    const auto audio = content_of(data / "wav" / "long-memo-45s.wav");
+    std::vector<form_part> fields{{"file", audio, "note.wav", "audio/wav"}};
+    const auto plain = text_of(post(gateway.port, transcriptions, fields, "X-Device-Id: other\r\n"));
+    fields.push_back({"stream", "true"});
+    const auto answer = post(gateway.port, transcriptions, fields);
+    BOOST_TEST(answer.status == 200);
+    std::string joined;
+    std::size_t pieces = 0;
+    std::string last;
+    for (std::size_t at = 0; at < answer.body.size();) {
+        const auto end = answer.body.find("\n\n", at);
+        BOOST_REQUIRE(end != std::string::npos);
+        const auto record = boost::json::parse(answer.body.substr(at + 6, end - at - 6)).as_object();
+        at = end + 2;
+        last = record.at("type").as_string();
+        if (last == "transcript.text.done") BOOST_TEST(record.at("text").as_string() == joined);
+        if (last != "transcript.text.delta") continue;
+        joined += record.at("delta").as_string();
+        ++pieces;
+    }
+    BOOST_TEST(last == "transcript.text.done");
+    BOOST_TEST(pieces > 1u);
+    BOOST_TEST(joined == plain);
+}
+
 BOOST_AUTO_TEST_CASE(fifty_devices_are_fifty_runs_of_the_engine) {
     engine_gateway gateway;
     const auto audio = content_of(data / "wav" / "hello-world.wav");

@@ -53,7 +53,7 @@ int by_hand(const options& wanted) {
     if (const std::string why = enter_sandbox(); !why.empty()) return fail("the sandbox cannot be entered: " + why);
     const start_job wishes{1, wanted.language, wanted.prompt, wanted.temperature, wanted.translate, false};
     const std::atomic<bool> cancelled = false;
-    const auto end = run_job(*with, descriptor, wishes, wanted, cancelled, [](std::size_t, bool) {});
+    const auto end = run_job(*with, descriptor, wishes, wanted, cancelled, [](std::size_t, bool) {}, [](const std::string&) {});
     if (!end) return fail(end.error().message());
     const std::string text = print(*end, wanted.format);
     std::fwrite(text.data(), 1, text.size(), stdout);

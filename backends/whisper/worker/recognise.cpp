@@ -28,6 +28,8 @@ using state_pointer = std::unique_ptr<whisper_state, free_state>;
 struct run {
     const std::atomic<bool>& cancelled;
     const std::function<void()>& step;
+    const std::function<void(std::string)>* heard = nullptr;  // When pieces are to be told.
+    running_text text{};
     whisper_state* state = nullptr;
     std::vector<std::int64_t> seeks;  // Of each segment: where its window began.
     std::int64_t window = 0;
@@ -47,9 +49,15 @@ bool window_begins(whisper_context*, whisper_state* state, void* opaque) {
     return !asked_to_abort(opaque);
 }
 
-void segments_added(whisper_context*, whisper_state*, int count, void* opaque) {
+void segments_added(whisper_context*, whisper_state* state, int count, void* opaque) {
     auto& now = *static_cast<run*>(opaque);
     now.seeks.insert(now.seeks.end(), static_cast<std::size_t>(count), now.window);
+    if (now.heard == nullptr) return;
+    const int all = whisper_full_n_segments_from_state(state);
+    for (int i = all - count; i < all; ++i) {
+        std::string fresh = now.text.add(whisper_full_get_segment_text_from_state(state, i));
+        if (!fresh.empty()) (*now.heard)(std::move(fresh));
+    }
 }
 
 // Id of the language asked for: -1 to detect it, or nullopt when there is none of this name.
@@ -177,7 +185,7 @@ result<transcript> checked_run(const model& with, const std::vector<float>& samp
 
 result<transcript> recognise(const model& with, const std::vector<float>& samples, const start_job& wishes,
                              const recognise_settings& settings, const std::atomic<bool>& cancelled, const std::function<void()>& step,
-                             const std::function<void()>& quiet) {
+                             const std::function<void()>& quiet, const std::function<void(std::string)>& heard) {
     assert(samples.size() >= samples_min);
     int language = -1;
     if (with.multilingual) {
@@ -187,7 +195,7 @@ result<transcript> recognise(const model& with, const std::vector<float>& sample
                          "language");
         language = *found;
     }
-    run now{cancelled, step, nullptr, {}, 0};
+    run now{.cancelled = cancelled, .step = step, .heard = wishes.tell ? &heard : nullptr, .seeks = {}};
     try {
         return checked_run(with, samples, wishes, settings, quiet, now, language);
     } catch (const std::exception& thrown) {

@@ -81,9 +81,10 @@ private:
             if (!told.compare_exchange_strong(last, now)) return;  // Another thread has just told.
             gateway_.send(job_step{id, static_cast<std::int64_t>(samples * 1000 / samples_per_second), quiet});
         };
+        const auto heard = [&](std::string text) { gateway_.send(job_heard{id, std::move(text)}); };
         result<transcript> end = [&]() -> result<transcript> {
             try {
-                return run_job(with_, mine.audio->get(), mine.wishes, settings_, mine.cancelled, step);
+                return run_job(with_, mine.audio->get(), mine.wishes, settings_, mine.cancelled, step, heard);
             } catch (const std::exception&) {
                 return error(errc::upstream_error, "The local engine is out of memory.");
             }
@@ -137,7 +138,7 @@ private:
 }  // namespace
 
 result<transcript> run_job(const model& with, int descriptor, const start_job& wishes, const options& settings,
-                           const std::atomic<bool>& cancelled, const step_teller& step) {
+                           const std::atomic<bool>& cancelled, const step_teller& step, const text_teller& heard) {
     const std::function<bool()> stop = [&] {
         step(0, false);
         return cancelled.load(std::memory_order_relaxed);
@@ -147,7 +148,7 @@ result<transcript> run_job(const model& with, int descriptor, const start_job& w
     if (!samples) return samples.error();
     const std::function<void()> further = [&step, count = samples->size()] { step(count, false); };
     const std::function<void()> quiet = [&step, count = samples->size()] { step(count, true); };
-    return recognise(with, *samples, wishes, {settings.threads, settings.no_context}, cancelled, further, quiet);
+    return recognise(with, *samples, wishes, {settings.threads, settings.no_context}, cancelled, further, quiet, heard);
 }
 
 void serve(const options& wanted) {

@@ -20,8 +20,11 @@ namespace hearonce::whisper {
 // Told where a job is: samples decoded so far, 0 until all are; and whether the next word may take long.
 using step_teller = std::function<void(std::size_t samples, bool quiet)>;
 
+// Told each piece of the text as it is heard, when the job wishes it.
+using text_teller = std::function<void(std::string text)>;
+
 // Decodes and recognises the file at `descriptor`: what a job is, also by hand.
 result<transcript> run_job(const model& with, int descriptor, const start_job& wishes, const options& settings,
-                           const std::atomic<bool>& cancelled, const step_teller& step);
+                           const std::atomic<bool>& cancelled, const step_teller& step, const text_teller& heard);
 
 }  // namespace hearonce::whisper

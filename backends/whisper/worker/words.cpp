@@ -67,6 +67,21 @@ std::string text_of(const std::vector<segment>& segments) {
     return std::string(trimmed(text));
 }
 
+std::string running_text::add(std::string_view raw) {
+    // Such segments are left out of the transcript.
+    if (utf8_whole(held_) == held_.size() && raw.find_first_not_of(' ') == std::string_view::npos) return {};
+    held_ += raw;
+    std::size_t from = 0;
+    if (!begun_) from = std::min(held_.find_first_not_of(blank), held_.size());
+    const std::string_view whole(held_.data(), utf8_whole(held_));
+    const std::size_t last = whole.find_last_not_of(blank);
+    if (last == std::string_view::npos || last < from) return {};
+    std::string fresh = valid_utf8(whole.substr(from, last + 1 - from));
+    held_.erase(0, last + 1);
+    begun_ = true;
+    return fresh;
+}
+
 double compression_ratio_of(std::string_view text) {
     if (text.empty()) return 0;
     uLongf size = compressBound(static_cast<uLong>(text.size()));

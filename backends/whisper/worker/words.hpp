@@ -1,6 +1,6 @@
 // From tokens to words with their times, and from raw text to what may be shown.
 //
-// Holds: token_piece, words_of(), mend_segments(), compression_ratio_of(). No whisper.cpp here. Next file: recognise.cpp.
+// Holds: token_piece, words_of(), mend_segments(), text_of(), running_text, compression_ratio_of(). No whisper.cpp here. Next file: recognise.cpp.
 #pragma once
 
 #include <hearonce/transcription.hpp>
@@ -30,6 +30,18 @@ void mend_segments(std::vector<segment>& segments);
 
 // The texts of all segments, trimmed.
 std::string text_of(const std::vector<segment>& segments);
+
+// The same text while its segments still come: what was given out is never taken back. A cut character and blanks that may
+// turn out to be the last are held back until more comes.
+class running_text {
+public:
+    // The raw text of one more segment; what may be told now, perhaps nothing.
+    std::string add(std::string_view raw);
+
+private:
+    std::string held_;
+    bool begun_ = false;
+};
 
 // Length of the text over its length when compressed (zlib): above 2.4 it repeats itself. 0 for no text.
 double compression_ratio_of(std::string_view text);

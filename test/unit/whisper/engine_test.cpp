@@ -374,3 +374,49 @@ BOOST_AUTO_TEST_CASE(a_loop_that_ends_before_everything_leaves_nothing_behind) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(pieces, fixture)
+
+namespace {
+
+attempt told_to(std::shared_ptr<delta_log> log) {
+    attempt terms(deadline::after(20s));
+    terms.deltas = std::move(log);
+    return terms;
+}
+
+std::string told(const std::shared_ptr<delta_log>& log) {
+    std::string text;
+    delta_reader reader(log);
+    for (const auto* one : reader.take()) text += one->text;
+    return text;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(they_go_to_whoever_reads_along_and_are_asked_for_then_only) {
+    make("ready job heard heard done job heard done");
+    const auto log = std::make_shared<delta_log>();
+    const auto mine = test::begin(loop, *engine, recording_of("bytes"), {}, told_to(log));
+    run_until(loop, [&] { return mine->over(); });
+    BOOST_TEST(told(log) == " told told");
+    BOOST_TEST(mine->outcome->has_value());
+    // Without a reader they are not asked for, and a helper that speaks all the same harms nobody.
+    const auto plain = begin();
+    run_until(loop, [&] { return plain->over(); });
+    BOOST_TEST(plain->outcome->has_value());
+    BOOST_TEST(told(log) == " told told");
+}
+
+BOOST_AUTO_TEST_CASE(a_helper_that_tells_without_end_or_of_other_jobs_is_not_sound) {
+    for (const std::string words : {"heard-too-much", "heard-other"}) {
+        make("ready job " + words + " hang");
+        const auto log = std::make_shared<delta_log>();
+        const auto mine = test::begin(loop, *engine, recording_of("bytes"), {}, told_to(log));
+        BOOST_TEST((end_of(mine).code() == errc::upstream_error));
+        BOOST_TEST(told(log).size() <= std::size_t{16} << 20);
+        engine.reset();
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

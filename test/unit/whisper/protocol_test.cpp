@@ -58,13 +58,15 @@ BOOST_AUTO_TEST_SUITE(messages)
 
 BOOST_AUTO_TEST_CASE(a_start_comes_back_as_it_was) {
     const start_job got =
-        there_and_back(start_job{std::numeric_limits<std::uint64_t>::max(), "de", "Ärger \"quoted\"\n\x01", 0.25, true, true});
+        there_and_back(start_job{std::numeric_limits<std::uint64_t>::max(), "de", "Ärger \"quoted\"\n\x01", 0.25, true, true, true});
     BOOST_TEST(got.id == std::numeric_limits<std::uint64_t>::max());
     BOOST_TEST(got.language == "de");
     BOOST_TEST(got.prompt == "Ärger \"quoted\"\n\x01");
     BOOST_TEST(got.temperature == 0.25);
     BOOST_TEST(got.translate);
     BOOST_TEST(got.word_times);
+    BOOST_TEST(got.tell);
+    BOOST_TEST(!there_and_back(start_job{}).tell);
     BOOST_TEST(!there_and_back(start_job{}).translate);
 }
 
@@ -108,6 +110,8 @@ BOOST_AUTO_TEST_CASE(times_keep_their_shortest_form) {
 BOOST_AUTO_TEST_CASE(the_small_ones_come_back_as_they_were) {
     BOOST_TEST(there_and_back(cancel_job{3}).id == 3U);
     BOOST_TEST(there_and_back(job_cancelled{4}).id == 4U);
+    BOOST_TEST(there_and_back(job_heard{5, " \"w\x80"}).id == 5U);
+    BOOST_TEST(there_and_back(job_heard{5, " \"w\x80"}).text == " \"w\xEF\xBF\xBD");
     BOOST_TEST(there_and_back(helper_ready{"1.9.5", true}).library == "1.9.5");
     BOOST_TEST(there_and_back(helper_ready{"1.9.5", true}).multilingual);
     BOOST_TEST(there_and_back(helper_failed{"why"}).reason == "why");

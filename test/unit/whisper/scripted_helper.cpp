@@ -75,6 +75,12 @@ int main(int, char** argv) {
             continue;
         else if (word == "next")
             ++id;  // The job after the one that runs.
+        else if (word == "heard")
+            say(encode(job_heard{id, work.tell ? " told" : "unasked"}));
+        else if (word == "heard-too-much")
+            for (int i = 0; i < 17; ++i) say(encode(job_heard{id, std::string(1 << 20, 'x')}));
+        else if (word == "heard-other")
+            say(encode(job_heard{id + 1000, "x"}));
         else if (word == "done")
             say(encode(job_done{id, {}}));
         else if (word == "done-other")

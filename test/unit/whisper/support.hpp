@@ -153,9 +153,9 @@ struct call {
 };
 
 inline std::shared_ptr<call> begin(asio::io_context& loop, backend& on, std::shared_ptr<const recording> audio,
-                                   transcription_request request = {}, deadline limit = deadline::after(60s)) {
+                                   transcription_request request = {}, attempt terms = deadline::after(60s)) {
     auto made = std::make_shared<call>();
-    auto operation = on.transcribe(std::move(audio), std::move(request), limit);
+    auto operation = on.transcribe(std::move(audio), std::move(request), std::move(terms));
     asio::co_spawn(
         loop, deadline_detail::optional_of(std::move(operation)),
         asio::bind_cancellation_slot(made->cancel.slot(), [made](std::exception_ptr e, std::optional<result<transcript>> outcome) {

@@ -96,6 +96,32 @@ BOOST_AUTO_TEST_CASE(text_is_trimmed_outside_only) {
     BOOST_TEST(text_of(segments_of({"  ", " \n"})).empty());
 }
 
+// Whatever the borders, what is told piece by piece is what the whole comes to.
+BOOST_AUTO_TEST_CASE(text_told_while_it_comes_is_the_text) {
+    const std::vector<std::vector<std::string>> cases = {
+        {" one", " two", " three "}, {"  a b\n", " c  "}, {" a ", "  ", " b"}, {"  ", " \n"},        {" x\xF0\x9F", "\x98", "\x80 y"},
+        {" 1\xE2", "\x82\xAC"},      {" a\x80", "b"},     {" cut\xF0\x9F"},    {"", " a", "", " b"}, {" \xF0", " ", "\x9F"},
+        {" a", " \n", " \n", " b"}};
+    for (const auto& texts : cases) {
+        auto all = segments_of({});
+        running_text running;
+        std::string told;
+        for (const std::string& text : texts) {
+            segment one;
+            one.text = text;
+            all.push_back(one);
+            told += running.add(text);
+            BOOST_TEST(told.find_last_not_of(" \n") == told.size() - 1);
+        }
+        mend_segments(all);
+        std::erase_if(all, [](const segment& each) { return each.text.find_first_not_of(' ') == std::string::npos; });
+        const std::string whole = text_of(all);
+        BOOST_TEST(whole.starts_with(told), whole << " does not begin with " << told);
+        // Only a cut character at the very end is left for the end.
+        if (!whole.ends_with("\xEF\xBF\xBD")) BOOST_TEST(told == whole);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(numbers)
