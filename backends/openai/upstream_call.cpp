@@ -50,7 +50,6 @@ public:
     }
     bool streamed() const noexcept { return streamed_; }
     bool complete() const noexcept { return events_.complete(); }
-    bool told() const noexcept { return told_; }
     const std::optional<error>& failure() const noexcept { return failure_; }
     std::string& gathered() noexcept { return gathered_; }
 
@@ -68,7 +67,6 @@ private:
             return false;
         }
         if (!*piece) return true;
-        told_ = true;
         deltas_->append(std::move(**piece));
         return true;
     }
@@ -80,7 +78,6 @@ private:
     std::string gathered_;
     std::optional<error> failure_;
     bool streamed_ = false;
-    bool told_ = false;
 };
 
 std::string target_of(const net::http_url& base, const std::string& path) {
@@ -92,7 +89,7 @@ std::string target_of(const net::http_url& base, const std::string& path) {
     return target;
 }
 
-net::call_request call_of(const upstream_order& order, const attempt& terms, request_form form, std::shared_ptr<const recording> audio) {
+net::call_request call_of(const upstream_order& order, const attempt& terms, request_form form, const recording& audio) {
     net::call_request call;
     call.url = order.base;
     call.url.target = target_of(order.base, form.path);
@@ -104,9 +101,7 @@ net::call_request call_of(const upstream_order& order, const attempt& terms, req
     if (!order.key->empty()) call.headers.push_back({"Authorization", "Bearer " + std::string(order.key->reveal())});
     if (!terms.organization.empty()) call.headers.push_back({"OpenAI-Organization", terms.organization});
     if (!terms.project.empty()) call.headers.push_back({"OpenAI-Project", terms.project});
-    // The bytes live in the recording, which is therefore kept with them.
-    std::shared_ptr<const stored_bytes> bytes(audio, audio->bytes.get());
-    call.body = std::make_shared<net::framed_recording_body>(std::move(form.prefix), std::move(bytes), std::move(form.suffix));
+    call.body = std::make_shared<net::framed_recording_body>(std::move(form.prefix), audio.bytes, std::move(form.suffix));
     return call;
 }
 
@@ -117,14 +112,12 @@ answer_terms terms_of(const transcription_request& request, const recording& aud
     return terms;
 }
 
-upstream_end failed_end(failed why, bool told) {
-    // What was told is not taken back, so nobody else can begin anew.
-    if (told) why.why.with_remedy(remedy::none);
+upstream_end failed_end(failed why) {
     return {std::move(why.why), std::move(why.log)};
 }
 
 upstream_end end_of(const net::http_answer& answer, answer_terms asked, const failure_terms& terms) {
-    if (!good(answer.status)) return failed_end(error_of_answer(answer, terms), false);
+    if (!good(answer.status)) return failed_end(error_of_answer(answer, terms));
     asked.whisper_server = answer.find("server").value_or("").starts_with("whisper.cpp");
     auto heard = parse_response(answer.body, asked);
     std::string log;
@@ -137,9 +130,10 @@ upstream_end end_of(net::call_result answered, streamed_answer& stream, answer_t
         answered->body = std::move(stream.gathered());
         return end_of(*answered, asked, terms);
     }
-    // Cancelling and a broken connection change nothing any more once all was said.
+    // Once all was said, cancelling and a broken connection change nothing any more. After a piece was told, nobody may begin
+    // anew: an answer that had begun allows nothing (failures.cpp).
     if (answered || stream.failure() || stream.complete()) return {stream.finish(), {}};
-    return failed_end(error_of_call(answered.error()), stream.told());
+    return failed_end(error_of_call(answered.error()));
 }
 
 }  // namespace
@@ -149,7 +143,7 @@ asio::awaitable<upstream_end> call_upstream(upstream_order order, std::shared_pt
     const bool streaming = terms.deltas && rules_of(order.upstream_model).streams;
     const answer_terms asked = terms_of(request, *audio);
     auto form = build_request(request, *audio, order.upstream_model, streaming, new_boundary());
-    net::call_request call = call_of(order, terms, std::move(form), std::move(audio));
+    net::call_request call = call_of(order, terms, std::move(form), *audio);
     std::shared_ptr<streamed_answer> stream;
     if (streaming) {
         stream = std::make_shared<streamed_answer>(asked, order.key, terms.deltas);
@@ -160,7 +154,7 @@ asio::awaitable<upstream_end> call_upstream(upstream_order order, std::shared_pt
     auto answered = co_await net::call(std::move(call), limits);
     const failure_terms whose{order.callers_key, order.key->reveal(), std::chrono::system_clock::now()};
     if (stream) co_return end_of(std::move(answered), *stream, asked, whose);
-    if (!answered) co_return failed_end(error_of_call(answered.error()), false);
+    if (!answered) co_return failed_end(error_of_call(answered.error()));
     co_return end_of(*answered, asked, whose);
 }
 
