@@ -50,6 +50,7 @@ bool answer_reading::take(const net::http_answer& head, std::string_view piece) 
 }
 
 bool answer_reading::take_record(std::string_view data) {
+    if (data == "[DONE]") return true;  // What stands between may end streams as OpenAI does.
     boost::system::error_code broken;
     const json::value parsed = json::parse(data, broken);
     if (broken || !parsed.is_object()) return stop(not_gemini());

@@ -32,6 +32,11 @@ std::int64_t count_in(const json::object& from, std::string_view name) noexcept 
     return std::clamp<std::int64_t>(count, 0, tokens_max);
 }
 
+bool is_thought(const json::object& part) noexcept {
+    const json::value* mark = part.if_contains("thought");
+    return mark != nullptr && mark->is_bool() && mark->get_bool();
+}
+
 timed_word word_of(const json::object& given) {
     timed_word made;
     made.text = text_in(given, "word");
@@ -125,33 +130,29 @@ result<std::string> heard::take(const json::object& answer) {
     const json::object& first = candidates->front().get_object();
     if (const std::string_view reason = text_in(first, "finishReason"); !reason.empty()) reason_ = reason;
     const json::object* content = object_in(first, "content");
-    return content != nullptr ? take_parts(*content) : std::string();
+    const json::array* parts = content != nullptr ? array_in(*content, "parts") : nullptr;
+    return parts != nullptr ? take_parts(*parts) : std::string();
 }
 
-std::string heard::take_parts(const json::object& content) {
-    std::string fresh;
-    const json::array* parts = array_in(content, "parts");
-    if (parts == nullptr) return fresh;
-    bool first = true;
-    for (const json::value& each : *parts) {
-        if (!each.is_object()) continue;
-        const json::object& part = each.get_object();
-        const json::value* thought = part.if_contains("thought");
-        if (thought != nullptr && thought->is_bool() && thought->get_bool()) continue;
-        const std::string_view text = text_in(part, "text");
-        const json::object* spoken = object_in(part, "audioTranscription");
-        if (spoken != nullptr) turns_.push_back(turn_of(*spoken, text));
-        // Text and transcription may come in parts of their own and say the same: what comes first is the text.
-        if (!blank(text)) by_text_ = by_text_ || blank(text_);
-        if (spoken == nullptr || !blank(text)) {
-            append(fresh, text, spoken != nullptr || (transcriber_ && !first));
-        } else if (!by_text_) {
-            append(fresh, turns_.back().text, true);
+std::string heard::take_parts(const json::array& parts) {
+    std::string by_text;
+    std::string by_speech;
+    for (const json::value& each : parts) {
+        const json::object* part = each.if_object();
+        if (part == nullptr || is_thought(*part)) continue;
+        const std::string_view text = text_in(*part, "text");
+        const json::object* spoken = object_in(*part, "audioTranscription");
+        if (spoken != nullptr) {
+            turns_.push_back(turn_of(*spoken, text));
+            append(by_speech, turns_.back().text, true);
         }
-        first = false;
+        append(by_text, text, spoken != nullptr || (transcriber_ && !by_text.empty()));
     }
+    if (source_ == source::unknown && !blank(by_text)) source_ = source::text;
+    if (source_ == source::unknown && !blank(by_speech)) source_ = source::speech;
+    std::string& fresh = source_ == source::speech ? by_speech : by_text;
     text_ += fresh;
-    return fresh;
+    return std::move(fresh);
 }
 
 void heard::append(std::string& fresh, std::string_view piece, bool apart) {

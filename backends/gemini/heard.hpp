@@ -5,6 +5,7 @@
 
 #include <hearonce/error.hpp>
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include <cstdint>
@@ -50,7 +51,7 @@ public:
     std::string usage_json() const;
 
 private:
-    std::string take_parts(const boost::json::object& content);
+    std::string take_parts(const boost::json::array& parts);
     void append(std::string& fresh, std::string_view piece, bool apart);
 
     struct token_counts {
@@ -63,8 +64,11 @@ private:
     static token_counts counts_of(const boost::json::object& usage);
 
     bool transcriber_;
+    // What says the text: its own parts, or those with transcriptions. Both may come, and then say the same.
+    enum class source : std::uint8_t { unknown, text, speech };
+
     bool any_ = false;  // A candidate was seen.
-    bool by_text_ = false;
+    source source_ = source::unknown;
     std::string text_;
     std::vector<turn> turns_;
     std::string reason_;

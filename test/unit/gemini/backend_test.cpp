@@ -5,6 +5,10 @@
 
 #include <boost/json.hpp>
 
+#include <fstream>
+#include <iterator>
+#include <tuple>
+
 using namespace hearonce;
 using namespace hearonce::gemini;
 using namespace hearonce::gemini::test;
@@ -185,5 +189,151 @@ BOOST_AUTO_TEST_CASE(a_base_url_that_is_none_is_not_ready) {
     }
     BOOST_TEST(create_gemini_backend(bed("http://127.0.0.1:1").settings)->state().ready);
 }
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(streams)
+
+void stream(bed& work) {
+    work.terms.deltas = std::make_shared<delta_log>();
+}
+
+std::string chunk(const std::string& text, const std::string& more = {}) {
+    return R"(data: {"candidates":[{"content":{"parts":[{"text":")" + text + R"("}]})" + more + "}]}\r\n\r\n";
+}
+
+BOOST_AUTO_TEST_CASE(pieces_are_told_as_they_come) {
+    scripted_reply reply = answering(events_head());
+    for (const char* text : {" two", " bi", "rds "}) reply.pieces.push_back(chunk(text));
+    reply.pieces.push_back(chunk("", R"(,"finishReason":"STOP")"));
+    scripted_server peer({reply});
+    bed work(peer.url());
+    stream(work);
+    BOOST_TEST(good(work.run()).text == "two birds");
+    BOOST_TEST(work.told() == "two birds");
+    BOOST_TEST(peer.request(0).starts_with("POST /v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse HTTP/1.1\r\n"));
+}
+
+BOOST_AUTO_TEST_CASE(times_and_speakers_are_not_streamed) {
+    const std::string segments = R"({\"language\":\"en\",\"segments\":[{\"start\":0,\"end\":1,\"speaker\":\"x\",\"text\":\"hello\"}]})";
+    for (const auto format : {response_format::verbose_json, response_format::diarized_json}) {
+        scripted_server peer({json_of(200, text_answer(segments))});
+        bed work(peer.url());
+        stream(work);
+        work.request.format = format;
+        const transcript heard = good(work.run());
+        BOOST_TEST(heard.text == "hello");
+        BOOST_TEST_REQUIRE(heard.segments.size() == 1U);
+        BOOST_TEST(heard.segments[0].speaker == (format == response_format::diarized_json ? "A" : ""));
+        BOOST_TEST(work.told().empty());
+        BOOST_TEST(peer.request(0).find(":generateContent ") != std::string::npos);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_that_breaks_is_no_success) {
+    scripted_reply cut = answering(events_head() + chunk("two"));
+    scripted_reply reset = cut;
+    reset.then = end::reset;
+    scripted_reply refused = answering(events_head() + chunk("two") + "data: {\"error\":{\"code\":503,\"message\":\"x\"}}\r\n\r\n");
+    for (const auto& reply : {cut, reset, refused}) {
+        const error broken = why(against(reply, stream));
+        BOOST_TEST((broken.code() == errc::upstream_error));
+        BOOST_TEST((broken.remedy() == remedy::none));
+    }
+    const error slow = why(against(json_of(429, R"({"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}})"), stream));
+    BOOST_TEST((slow.code() == errc::rate_limit_exceeded));
+    BOOST_TEST((slow.remedy() == remedy::again));
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_breaks_after_the_end_breaks_nothing) {
+    scripted_reply reply = answering("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 5000\r\n\r\n" +
+                                     chunk("two birds", R"(,"finishReason":"STOP")"));
+    BOOST_TEST(good(against(reply, stream)).text == "two birds");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(containers)
+
+std::string bytes_of(const std::string& name) {
+    std::ifstream in(std::string(HEARONCE_TEST_DATA) + "/containers/" + name, std::ios::binary);
+    BOOST_TEST_REQUIRE(in.good());
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string sent_type(const std::string& request) {
+    return std::string(boost::json::parse(body_of(request)).at_pointer("/contents/0/parts/0/inlineData/mimeType").as_string());
+}
+
+std::string sent_data(const std::string& request) {
+    return std::string(boost::json::parse(body_of(request)).at_pointer("/contents/0/parts/0/inlineData/data").as_string());
+}
+
+BOOST_AUTO_TEST_CASE(a_transcriber_is_sent_what_phones_and_browsers_record) {
+    for (const auto& [kind, name, type] :
+         {std::tuple(container::mp4, "hello-world.m4a", "audio/mp4"), std::tuple(container::webm, "hello-world.webm", "audio/webm")}) {
+        scripted_server peer({json_of(200, text_answer("hello world"))});
+        bed work(peer.url());
+        work.request.model = "gemini-3.5-transcribe";
+        work.audio = recording_of(bytes_of(name), kind);
+        good(work.run());
+        BOOST_TEST(sent_type(peer.request(0)) == type);
+        BOOST_TEST(sent_data(peer.request(0)).size() == (bytes_of(name).size() + 2) / 3 * 4);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(without_the_helper_others_may_take_it) {
+    bed work("http://127.0.0.1:1");
+    work.audio = recording_of(bytes_of("hello-world.m4a"), container::mp4);
+    const error none = why(work.run());
+    BOOST_TEST((none.code() == errc::upstream_error));
+    BOOST_TEST((none.remedy() == remedy::elsewhere));
+    BOOST_TEST(work.lines.size() == 1U);
+}
+
+#ifdef HEARONCE_HELPER
+std::shared_ptr<whisper::transcoder> decoder() {
+    whisper::transcode_settings settings;
+    settings.helper = HEARONCE_HELPER;
+    return whisper::create_transcoder(settings);
+}
+
+BOOST_AUTO_TEST_CASE(general_models_are_sent_it_decoded) {
+    for (const auto& [kind, name] : {std::pair(container::mp4, "hello-world.m4a"), std::pair(container::webm, "hello-world.webm"),
+                                     std::pair(container::mp4, "hello-world-fragmented.m4a")}) {
+        scripted_server peer({json_of(200, text_answer("hello world"))});
+        bed work(peer.url());
+        work.settings.transcoder = decoder();
+        work.audio = recording_of(bytes_of(name), kind);
+        const transcript heard = good(work.run());
+        BOOST_TEST(heard.text == "hello world");
+        BOOST_TEST(heard.duration_seconds > 1.0);
+        BOOST_TEST(sent_type(peer.request(0)) == "audio/flac");
+        BOOST_TEST(sent_data(peer.request(0)).starts_with("ZkxhQ"));  // fLaC
+        BOOST_TEST(work.settings.transcoder->bytes_in_use() == 0U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_decoded_is_never_sent) {
+    bed work("http://127.0.0.1:1");
+    work.settings.transcoder = decoder();
+    work.audio = recording_of("PK no recording", container::unknown, "a.zip", "application/zip");
+    const error refused = why(work.run());
+    BOOST_TEST((refused.code() == errc::unsupported_audio));
+    BOOST_TEST(refused.status() == 400);
+    BOOST_TEST(work.lines.empty());
+}
+
+BOOST_AUTO_TEST_CASE(cancelled_while_it_is_decoded) {
+    bed work("http://127.0.0.1:1");
+    work.settings.transcoder = decoder();
+    work.audio = recording_of(bytes_of("hello-world.m4a"), container::mp4);
+    asio::cancellation_signal cancel;
+    const error gone =
+        why(work.run(&cancel, [&](asio::io_context& loop) { asio::post(loop, [&] { cancel.emit(asio::cancellation_type::terminal); }); }));
+    BOOST_TEST((gone.code() == errc::cancelled));
+    BOOST_TEST(work.settings.transcoder->bytes_in_use() == 0U);
+}
+#endif
 
 BOOST_AUTO_TEST_SUITE_END()
