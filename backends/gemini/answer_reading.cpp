@@ -78,7 +78,14 @@ bool answer_reading::stop(failed why) {
 }
 
 result<transcript> answer_reading::end(const net::http_answer& head, std::string& log) {
-    if (!streamed_) return end_whole(head, log);
+    auto made = streamed_ ? end_stream(log) : end_whole(head, log);
+    if (made) return made;
+    error why = made.error();
+    // Events come with a 200 only; a call that was given up has no head here.
+    return why.with_upstream_status(streamed_ ? 200 : head.status);
+}
+
+result<transcript> answer_reading::end_stream(std::string& log) {
     if (const auto last = records_.finish(); last && !failure_) take_record(last->data);
     if (!failure_) {
         auto made = transcript_of(heard_, wanted_, true);

@@ -48,6 +48,7 @@ private:
     bool take_record(std::string_view data);
     bool take_object(const boost::json::object& one);
     bool stop(failed why);
+    result<transcript> end_stream(std::string& log);
     result<transcript> end_whole(const net::http_answer& head, std::string& log);
 
     wish wanted_;

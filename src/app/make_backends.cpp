@@ -86,7 +86,7 @@ gemini::gemini_settings gemini_settings_of(const backend_settings& configured, c
     made.model_alias = configured.model_alias;
     made.max_in_flight = configured.max_in_flight;
     if (made.base_url.starts_with("https:")) made.tls = tls_of(configured);
-    made.deadline = rule_of(wanted.deadline);
+    made.deadline = time_rule_of(wanted);
     made.transcoder = transcoder_of(configured);
     made.log = [name = configured.name](const std::string& line) { observe::say(observe::log_level::warn, line, {{"backend", name}}); };
     return made;

@@ -445,7 +445,8 @@ BOOST_AUTO_TEST_CASE(errors_within_a_stream) {
     BOOST_TEST((blocked.end().error().remedy() == remedy::elsewhere));
     reader truncated;
     truncated.reading.take(truncated.head, chunk("hello", R"(,"finishReason":"MAX_TOKENS")"));
-    BOOST_TEST(truncated.end().has_error());
+    const auto cut = truncated.end();
+    BOOST_TEST(cut.error().upstream_status() == 200);
 }
 
 BOOST_AUTO_TEST_CASE(records_that_are_none) {
@@ -485,7 +486,10 @@ BOOST_AUTO_TEST_CASE(an_answer_in_one_piece_to_a_call_for_events) {
         reader one;
         one.head.headers.clear();
         one.reading.take(one.head, body);
-        BOOST_TEST((one.end().error().code() == errc::upstream_error), body);
+        const auto made = one.end();
+        BOOST_TEST_REQUIRE(made.has_error(), body);
+        BOOST_TEST((made.error().code() == errc::upstream_error), body);
+        BOOST_TEST(made.error().upstream_status() == 200);
     }
 }
 
@@ -497,6 +501,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_is_read_whatever_its_type) {
     const auto made = one.end();
     BOOST_TEST((made.error().code() == errc::rate_limit_exceeded));
     BOOST_TEST(made.error().message() == "slow");
+    BOOST_TEST(made.error().upstream_status() == 429);
 }
 
 BOOST_AUTO_TEST_CASE(blanks) {
