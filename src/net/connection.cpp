@@ -42,6 +42,8 @@ asio::awaitable<boost::system::error_code> connect(connection::tcp_socket& socke
     boost::system::error_code failure = asio::error::host_not_found;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const auto now = deadline::clock::now();
+        if (limit.passed(now)) failure = asio::error::timed_out;
+        if (limit.passed(now)) break;
         const auto share = limit.left(now) / static_cast<int>(candidates.size() - i);
         auto ended = co_await with_deadline(connect_to(socket, candidates[i]), deadline(now + share));
         failure = ended.value_or(asio::error::timed_out);

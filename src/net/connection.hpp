@@ -51,7 +51,7 @@ public:
     bool quiet() noexcept;
 
     template <class Buffers, class Token>
-    auto async_read_some(const Buffers& buffers, Token&& token) {
+    auto async_read_some(const Buffers& buffers, Token token) {
         const auto begin = [this](auto handler, const Buffers& into) {
             if (tls_) {
                 tls_->async_read_some(into, std::move(handler));
@@ -63,7 +63,7 @@ public:
     }
 
     template <class Buffers, class Token>
-    auto async_write_some(const Buffers& buffers, Token&& token) {
+    auto async_write_some(const Buffers& buffers, Token token) {
         const auto begin = [this](auto handler, const Buffers& from) {
             if (tls_) {
                 tls_->async_write_some(from, std::move(handler));

@@ -60,7 +60,7 @@ void file_reading::shutdown() noexcept {
 asio::awaitable<file_read> read_file(std::shared_ptr<const stored_bytes> from, std::uint64_t offset, file_bytes into) {
     auto executor = co_await asio::this_coro::executor;
     auto& service = asio::use_service<file_reading>(asio::query(executor, asio::execution::context));
-    const auto state = std::make_shared<reading>(executor);
+    auto state = std::make_shared<reading>(executor);
     // What the thread holds goes back to the loop with the result: a timer is its loop's alone, and the last holder of a
     // recording may have a file to close.
     auto job = [executor, from = std::move(from), offset, into = std::move(into), state]() mutable {

@@ -48,6 +48,11 @@ void names::shutdown() noexcept {
     running_.clear();
 }
 
+std::size_t names::waiting(const std::string& host) const {
+    const auto at = running_.find(host);
+    return at == running_.end() ? 0 : at->second.size();
+}
+
 asio::awaitable<looked_up> names::addresses_of(std::string host, deadline limit) {
     if (const auto* known = cache_.find(host, deadline::clock::now())) co_return *known;
     const bool joined = running_.contains(host);

@@ -42,6 +42,8 @@ public:
     // After none of its addresses answered: they may have moved.
     void forget(const std::string& host) { cache_.forget(host); }
     std::size_t running() const noexcept { return running_.size(); }
+    // How many wait for a name, each of them counted.
+    std::size_t waiting(const std::string& host) const;
 
 private:
     // Somebody who waits for a name; its timer is the wake-up and the deadline.

@@ -117,6 +117,10 @@ private:
                 serve_all(socket, socket, next);
             }
             hold(-1);
+            socket.close(ec);
+            const std::lock_guard lock(mutex_);
+            ended_.push_back(std::chrono::steady_clock::now());
+            arrived_.notify_all();
         }
     }
 
@@ -135,9 +139,7 @@ private:
 
     void hold(int descriptor) {
         const std::lock_guard lock(mutex_);
-        if (descriptor < 0) ended_.push_back(std::chrono::steady_clock::now());
         held_ = descriptor;
-        arrived_.notify_all();
     }
 
     template <class Stream>

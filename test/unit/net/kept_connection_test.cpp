@@ -7,7 +7,9 @@
 #include <test/support/scratch.hpp>
 #include <test/unit/net/calling.hpp>
 
+#include <future>
 #include <list>
+#include <thread>
 
 using end = scripted_reply::end;
 
@@ -82,7 +84,10 @@ BOOST_AUTO_TEST_CASE(what_has_no_end_of_its_own_or_says_close_is_not_kept) {
     };
     for (const auto& [name, bytes] : table) {
         BOOST_TEST_CONTEXT(name) {
-            scripted_server server({answering(bytes)});
+            // The peer would keep it, where the end of the answer does not have to be its own.
+            scripted_reply reply = answering(bytes);
+            if (bytes.find("Content-Length") != std::string::npos) reply.then = end::hold;
+            scripted_server server({reply});
             caller one;
             BOOST_TEST(good(one.run(kept(get(server.url())))).body == "x");
             BOOST_TEST(pool_of(one).size() == 0);
@@ -176,16 +181,24 @@ BOOST_AUTO_TEST_CASE(the_peer_closing_or_speaking_is_noticed) {
     for (const auto& reply : {answering(http_text(200, "text/plain", "x")), speaks, resets}) {
         scripted_server server({reply});
         caller one;
-        good(one.run(kept(get(server.url()))));
+        // Longer than until() waits, so that it is not its age that ends it.
+        call_limits limits;
+        limits.idle = std::chrono::minutes(10);
+        good(one.run(kept(get(server.url())), limits));
         BOOST_TEST(one.until([&] { return pool_of(one).size() == 0; }));
         BOOST_TEST(one.idle());
     }
 }
 
 BOOST_AUTO_TEST_CASE(a_close_that_no_wait_has_seen_is_noticed_at_the_next_call) {
-    scripted_server server({answering(http_text(200, "text/plain", "x"))});
+    std::promise<void> kept_now;
+    scripted_reply reply = answering(http_text(200, "text/plain", "x"));
+    reply.after = [waiting = kept_now.get_future().share()] { waiting.wait_for(std::chrono::seconds(20)); };
+    scripted_server server({reply});
     caller one;
     good(one.run(kept(get(server.url()))));
+    BOOST_TEST(pool_of(one).size() == 1);
+    kept_now.set_value();
     server.ended(0);
     // The loop does not run between, so that only the look before use can tell.
     BOOST_TEST(pool_of(one).take(origin(*parse_url(server.url()), nullptr)) == nullptr);
@@ -205,6 +218,13 @@ BOOST_AUTO_TEST_CASE(they_end_after_their_time) {
     BOOST_TEST((std::chrono::steady_clock::now() - before < std::chrono::seconds(10)));
     BOOST_TEST((server.ended(0) != std::chrono::steady_clock::time_point::max()));
     BOOST_TEST(one.idle());
+    // Nor is one given out after it, though the loop did not run to see its time pass.
+    scripted_server late({keeping()});
+    limits.idle = milliseconds(1);
+    good(one.run(kept(get(late.url())), limits));
+    const auto until = std::chrono::steady_clock::now() + milliseconds(2);
+    while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    BOOST_TEST(pool_of(one).take(origin(*parse_url(late.url()), nullptr)) == nullptr);
     // None at all is a time as well.
     scripted_server other({keeping()});
     limits.idle = milliseconds(0);

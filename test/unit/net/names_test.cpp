@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <net/names.hpp>
+#include <net/one_call.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -172,6 +173,9 @@ BOOST_AUTO_TEST_CASE(are_left_at_the_deadline_without_the_others) {
     BOOST_TEST((leaves->found->failure == asio::error::timed_out));
     BOOST_TEST(!stays->found.has_value());
     BOOST_TEST(one.asked.size() == 1);
+    // Who left leaves no place behind: a resolver that hangs must not gather them.
+    BOOST_TEST(one.book->waiting("a") == 1);
+    BOOST_TEST(one.book->waiting("b") == 0);
     // What nobody waits for any more is still worth keeping.
     one.answer(at("1.1.1.1"));
     BOOST_TEST(address_of(stays) == "1.1.1.1");
@@ -210,6 +214,27 @@ BOOST_AUTO_TEST_CASE(are_few_at_one_time) {
     BOOST_TEST(address_of(joins) == "1.1.1.1");
     BOOST_TEST(!one.ask("c")->found.has_value());
     BOOST_TEST(one.asked.size() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(are_made_again_after_none_of_the_addresses_answered) {
+    resolver_double one;
+    asio::ip::tcp::acceptor taken(one.loop, {asio::ip::address_v4::loopback(), 0});
+    call_request request;
+    request.url = *parse_url("http://a:" + std::to_string(taken.local_endpoint().port()));
+    taken.close();
+    for (int round = 0; round < 2; ++round) {
+        std::optional<call_stage> failed_at;
+        auto ended = [&](std::exception_ptr thrown, std::optional<call_result> result) {
+            if (thrown) std::rethrow_exception(thrown);
+            failed_at = result->error().stage;
+        };
+        asio::co_spawn(one.loop, hearonce::deadline_detail::optional_of(call(request, {})), ended);
+        one.turn();
+        BOOST_TEST_REQUIRE(one.asked.size() == 1);
+        one.answer(at("127.0.0.1"));
+        one.loop.run_for(seconds(30));
+        BOOST_TEST((failed_at == call_stage::connecting));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(end_with_their_loop) {

@@ -2,6 +2,7 @@
 #define BOOST_TEST_MODULE one_call
 #include <boost/test/unit_test.hpp>
 
+#include <net/names.hpp>
 #include <test/support/certificate.hpp>
 #include <test/support/scratch.hpp>
 #include <test/unit/net/calling.hpp>
@@ -228,6 +229,8 @@ BOOST_AUTO_TEST_CASE(that_fail_are_the_callers_own_matter) {
         BOOST_TEST(why.body_failed);
         BOOST_TEST(!why.cancelled);
         BOOST_TEST(why.message == message);
+        // What does not fit is noticed before a byte of it is sent.
+        if (body->size_bytes() == 2) BOOST_TEST(server.request(0).empty());
     }
 }
 
@@ -471,6 +474,25 @@ BOOST_AUTO_TEST_CASE(whoever_is_not_believed_is_sent_nothing) {
             server.ended(0);
             BOOST_TEST(server.requests() == 0);
         }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_wildcard_stands_for_a_whole_label) {
+    const scratch place;
+    for (const auto& [name, believed] : {std::pair("DNS:*.example.test", true), std::pair("DNS:abc.example.test", true),
+                                         std::pair("DNS:a*.example.test", false), std::pair("DNS:*.test", false)}) {
+        const auto shown = make_certificate(name);
+        const auto context = server_context(shown);
+        scripted_server server({answering(http_text(200, "text/plain", "x"))}, context.get());
+        caller one;
+        asio::make_service<names>(one.loop, name_limits(), [](asio::any_io_executor loop, const std::string&, names::finished done) {
+            looked_up found;
+            found.addresses.emplace_back(asio::ip::address_v4::loopback());
+            asio::post(loop, [found, done = std::move(done)] { done(found); });
+        });
+        auto request = get(server.url("/", "abc.example.test"));
+        request.tls = *make_tls_context(place.write("ca.pem", shown.pem));
+        BOOST_TEST(one.run(std::move(request)).has_value() == believed, name);
     }
 }
 

@@ -338,6 +338,7 @@ BOOST_AUTO_TEST_CASE(are_tried_in_turn_and_none_takes_all_of_the_time) {
     BOOST_TEST(!connecting({closed, other_family, good_one, silent}, std::chrono::seconds(5)));
     BOOST_TEST(!connecting({silent, good_one}, milliseconds(400)));
     BOOST_TEST(!connecting({silent, closed, silent, good_one}, milliseconds(400)));
+    BOOST_TEST((connecting({good_one, silent}, milliseconds(0)) == asio::error::timed_out));
     BOOST_TEST((connecting({silent, silent}, milliseconds(50)) == asio::error::timed_out));
     BOOST_TEST((connecting({silent, closed}, milliseconds(50)) == asio::error::connection_refused));
     BOOST_TEST((connecting({}, milliseconds(50)) == asio::error::host_not_found));
