@@ -99,16 +99,19 @@ failed broken(const evidence& seen) {
     return {pause_as_told(why.with_remedy(remedy_after(status)), seen), {}};
 }
 
+// A redirect is not followed: a key must not travel to another host.
+failed strange(const evidence& seen) {
+    error why(errc::upstream_error, "The backend answered with status " + std::to_string(seen.answer.status) + ".");
+    return {why.with_remedy(remedy::elsewhere), "the upstream answered with " + status_text(seen) + ": is base_url right?"};
+}
+
 }  // namespace
 
 failed error_of_answer(const net::http_answer& answer, const failure_terms& terms) {
     const evidence seen{answer, terms, refusal_of(answer.body, terms.key)};
-    if (answer.status >= 500) return broken(seen);
-    if (answer.status >= 400) return refused(seen);
-    // A redirect is not followed: a key must not travel to another host.
-    return {error(errc::upstream_error, "The backend answered with status " + std::to_string(answer.status) + ".")
-                .with_remedy(remedy::elsewhere),
-            "the upstream answered with " + status_text(seen) + ": is base_url right?"};
+    failed made = answer.status >= 500 ? broken(seen) : answer.status >= 400 ? refused(seen) : strange(seen);
+    made.why.with_upstream_status(answer.status);
+    return made;
 }
 
 failed error_of_call(const net::call_failure& failure) {

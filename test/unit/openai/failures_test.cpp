@@ -39,6 +39,7 @@ std::string said(const std::string& message, const std::string& type = "invalid_
 
 failed failed_with(const net::http_answer& got, bool callers_key = false) {
     failed made = error_of_answer(got, {callers_key, key, now});
+    BOOST_TEST(made.why.upstream_status() == got.status);
     BOOST_TEST(std::string(made.why.message()).find("0123456789") == std::string::npos);
     BOOST_TEST(std::string(made.why.param()).find("0123456789") == std::string::npos);
     BOOST_TEST(made.log.find("0123456789") == std::string::npos);
