@@ -60,6 +60,10 @@ std::vector<work::route_rule> route_rules_of(const settings& wanted) {
     return rules;
 }
 
+work::retry_rule retry_rule_of(const settings& wanted) {
+    return {wanted.retry.attempts, wanted.retry.pauses, wanted.retry.window};
+}
+
 time_rule time_rule_of(const settings& wanted) {
     time_rule rule;
     rule.base = wanted.deadline.base;

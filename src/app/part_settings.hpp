@@ -1,6 +1,6 @@
 // From the operator's settings to what each part takes: pure translations, and the two secrets that come from files.
 //
-// Holds: auth_mode_of(), hmac_key_of(), tokens_of(), browser_rules_of(), route_rules_of(), time_rule_of(),
+// Holds: auth_mode_of(), hmac_key_of(), tokens_of(), browser_rules_of(), route_rules_of(), retry_rule_of(), time_rule_of(),
 // audio_store_settings_of(), server_settings_of(), whisper_of(). Used by gateway.cpp. Next file: src/server/settings.hpp.
 #pragma once
 
@@ -29,6 +29,7 @@ result<http::token_table> tokens_of(const settings& wanted);
 
 http::browser_rules browser_rules_of(const settings& wanted);
 std::vector<work::route_rule> route_rules_of(const settings& wanted);
+work::retry_rule retry_rule_of(const settings& wanted);
 // How long work at a cloud backend may take (`deadline.*`).
 time_rule time_rule_of(const settings& wanted);
 http::audio_store_settings audio_store_settings_of(const settings& wanted);

@@ -2,6 +2,7 @@
 #include <app/gateway.hpp>
 #include <app/load_settings.hpp>
 #include <app/make_backends.hpp>
+#include <app/private_process.hpp>
 #include <app/settings_units.hpp>
 #include <observe/log.hpp>
 
@@ -110,6 +111,7 @@ private:
 int run_gateway(const settings& wanted, std::function<result<settings>()> reread) {
     std::signal(SIGPIPE, SIG_IGN);
     observe::open_log(log_options_of(wanted.log));
+    keep_memory_private();
     int exit_code = 0;
     try {
         gateway running(wanted, [&wanted](boost::asio::any_io_executor home) { return make_backends(wanted, std::move(home)); });

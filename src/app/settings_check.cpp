@@ -185,7 +185,6 @@ std::vector<std::string> not_built_in(const settings& values) {
     if (quota.requests_per_day || quota.audio_per_day || quota.device_requests_per_day || quota.device_audio_per_day) {
         lines.emplace_back("quota: limits are not built into this version yet; nobody is limited");
     }
-    if (values.retry != retry_settings()) lines.emplace_back("retry: is not built into this version yet; it has no effect");
     if (values.flight.store) lines.emplace_back("flight.store: redis is not built into this version yet; this process's memory is used");
     return lines;
 }

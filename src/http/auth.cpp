@@ -5,6 +5,7 @@
 #include <openssl/hmac.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 
@@ -23,6 +24,8 @@ sha256_digest sha256_of(std::string_view text) {
 
 // A head is not larger than this, so no credential is.
 constexpr std::size_t credentials_bytes_max = 64 * 1024;
+
+constexpr std::array<std::string_view, 3> credential_headers{"authorization", "api-key", "x-goog-api-key"};
 
 std::string_view trim(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -75,6 +78,24 @@ std::string_view bearer_of(const request_head& head) noexcept {
     if (!value || value->size() <= scheme.size()) return {};
     if (!equal_any_case(value->substr(0, scheme.size()), scheme) || (*value)[scheme.size()] != ' ') return {};
     return trim(value->substr(scheme.size()));
+}
+
+std::shared_ptr<const caller_keys> caller_keys_of(const request_head& head) {
+    auto keys = std::make_shared<caller_keys>();
+    keys->bearer = secret(bearer_of(head));
+    keys->openai = secret(head.find("api-key").value_or(""));
+    keys->gemini = secret(head.find("x-goog-api-key").value_or(""));
+    keys->organization = head.find("openai-organization").value_or("");
+    keys->project = head.find("openai-project").value_or("");
+    return keys;
+}
+
+void wipe_credentials(request_head& head) noexcept {
+    for (auto& one : head.headers) {
+        const bool holds_key =
+            std::ranges::any_of(credential_headers, [&one](std::string_view name) { return equal_any_case(one.name, name); });
+        if (holds_key) ::OPENSSL_cleanse(one.value.data(), one.value.size());
+    }
 }
 
 authenticator::authenticator(auth_mode mode, secret hmac_key) : mode_(mode), hmac_key_(std::move(hmac_key)) {}

@@ -1,10 +1,11 @@
 // Who the caller is to the gateway, from the credential it sent.
 //
-// Holds: auth_mode, token_table, keyed_digest, authenticator. The principal it yields is part of the work key; in `open`
+// Holds: auth_mode, token_table, keyed_digest(), bearer_of(), caller_keys_of(), wipe_credentials(), authenticator. The principal it yields is part of the work key; in `open`
 // mode it is left to identity.hpp (device or address). Next file: transcriptions.hpp.
 #pragma once
 
 #include <hearonce/audio.hpp>
+#include <hearonce/backend.hpp>
 #include <hearonce/error.hpp>
 #include <hearonce/secret.hpp>
 #include <http/exchange.hpp>
@@ -38,6 +39,14 @@ std::string keyed_digest(const secret& key, std::string_view text);
 
 // The bearer credential of `Authorization: Bearer X` (RFC 6750 section 2.1; the scheme in any case); empty when absent.
 std::string_view bearer_of(const request_head& head) noexcept;
+
+// The provider keys the caller sent, for `own-key`.
+std::shared_ptr<const caller_keys> caller_keys_of(const request_head& head);
+
+// Overwrites the values of the headers that hold credentials, for when the request is over. Copies that stay until their
+// memory is used again: in the connection's input buffer, in the parser that read it, and in what the TLS library and the
+// kernel keep of the transport.
+void wipe_credentials(request_head& head) noexcept;
 
 // Decides from the headers alone. Thread-safe; tokens may be replaced while requests run.
 class authenticator {

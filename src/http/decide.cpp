@@ -22,10 +22,15 @@ result<void> check_name(services& parts, const caller_words& words, const std::s
 
 }  // namespace
 
-result<decided> decide(services& parts, const caller_words& words, const std::string& principal, received upload) {
+result<decided> decide(services& parts, const caller_words& words, const std::string& principal,
+                       const std::shared_ptr<const caller_keys>& keys, received upload) {
     if (words.audio_sha256 && *words.audio_sha256 != upload.audio->sha256) return errc::audio_hash_mismatch;
     auto chosen = parts.dispatcher.route_for(upload.request.model);
     if (!chosen) return chosen.error();
+    if (keys) {
+        chosen = work::callable_with(std::move(*chosen), keys, parts.own_key_local);
+        if (!chosen) return chosen.error();
+    }
     decided made;
     made.wanted = shape_of(upload.request);
     made.stream = upload.request.stream;
@@ -38,6 +43,7 @@ result<decided> decide(services& parts, const caller_words& words, const std::st
     if (made.stream) made.plan.deltas = std::make_shared<delta_log>();
     made.plan.limit = deadline::after(work::dispatcher::time_allowed(*able, upload.audio->duration));
     made.plan.chosen = std::move(*able);
+    made.plan.attempts_spent = words.attempts_spent;
     made.plan.audio = std::move(upload.audio);
     made.plan.request = std::move(upload.request);
     made.plan.request.caller = principal + '\n' + words.device_id;

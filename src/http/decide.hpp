@@ -8,6 +8,7 @@
 #include <http/render.hpp>
 #include <http/services.hpp>
 
+#include <memory>
 #include <string>
 
 namespace hearonce::http {
@@ -22,8 +23,10 @@ struct decided {
     enter_as how = enter_as::usual;
 };
 
-// Checks the announced hash, chooses the route, makes the key and claims the Idempotency-Key.
-result<decided> decide(services& parts, const caller_words& words, const std::string& principal, received upload);
+// Checks the announced hash, chooses the route, makes the key and claims the Idempotency-Key. `keys`: the caller's own under
+// `own-key`, null in every other mode, where no credential of a caller goes any further.
+result<decided> decide(services& parts, const caller_words& words, const std::string& principal,
+                       const std::shared_ptr<const caller_keys>& keys, received upload);
 
 // The caller got no result: its Idempotency-Key may stand for other work.
 void release_name(services& parts, const decided& asked);

@@ -151,6 +151,15 @@ void read_cache_control(const request_head& head, caller_words& words) {
     }
 }
 
+// A label of the SDK's, not a thing to fail for.
+unsigned attempts_spent_of(const request_head& head) {
+    constexpr unsigned believed_max = 1000;
+    const auto value = trimmed(head.find("X-Stainless-Retry-Count").value_or(std::string_view()));
+    unsigned count = 0;
+    const auto [stop, wrong] = std::from_chars(value.data(), value.data() + value.size(), count);
+    return wrong == std::errc() && stop == value.data() + value.size() && count <= believed_max ? count : 0;
+}
+
 bool is_hex(std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
@@ -195,6 +204,7 @@ result<caller_words> caller_words_of(const request_head& head) {
     const auto request_id = value_of(head, request_names);
     if (!request_id) return request_id.error();
     read_cache_control(head, words);
+    words.attempts_spent = attempts_spent_of(head);
     words.traceparent = traceparent_of(head);
     return words;
 }

@@ -27,12 +27,14 @@ struct caller_words {
     std::string idempotency_key;                              // Without its quotes; empty: none.
     bool no_cache = false;                                    // Cache-Control: new work, joins nobody, takes the key.
     bool no_store = false;                                    // Cache-Control: new work, kept nowhere.
+    unsigned attempts_spent = 0;                              // X-Stainless-Retry-Count: what an OpenAI SDK tried before.
     std::string traceparent;                                  // Valid per W3C Trace Context, else empty.
 };
 
 // Reads them all. Errors (the header named as param): invalid_parameter for two synonyms or repeats that differ, a device id
 // or Idempotency-Key that is too long or not printable, a duration that is no number of milliseconds; audio_hash_mismatch
-// for an X-Audio-Sha256 that no hash can equal. An invalid traceparent is ignored, as its standard wants.
+// for an X-Audio-Sha256 that no hash can equal. An invalid traceparent is ignored, as its standard wants,
+// and so is an X-Stainless-Retry-Count that is no small number.
 result<caller_words> caller_words_of(const request_head& head);
 
 // The caller's X-Request-Id (or X-Bolo-Request-Id) when it is printable ASCII and at most request_id_bytes_max; nullopt:

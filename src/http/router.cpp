@@ -141,7 +141,7 @@ void log_request(const services& parts, const request_head& head, observe::route
 std::vector<listed_backend> services::list_backends() const {
     std::vector<listed_backend> listed;
     for (const auto& one : dispatcher.backends()) {
-        const auto state = one->state();
+        const auto state = dispatcher.state_of(*one);
         listed.push_back({std::string(one->name()), one->models(), one->default_model(), state.ready, state.reason,
                           [one](const std::string& model) { return std::string(one->shutdown_date(model)); }});
     }
@@ -206,7 +206,7 @@ asio::awaitable<void> router::answer(exchange& request) {
         log_request(parts_, head, which, 0, code, 0, notes);
         co_return;
     }
-    auto answer = made ? std::move(*made) : error_response(made.error());
+    auto answer = made ? std::move(*made) : error_response(made.error(), notes.retried);
     add_notes(answer, notes);
     add_cors(answer, head, parts_.browser);
     const auto status = answer.status;

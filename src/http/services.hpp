@@ -29,6 +29,7 @@ struct services {
     browser_rules browser;
     std::vector<network> trusted_proxies;
     authenticator& auth;
+    bool own_key_local;  // Backends that need no key take work in mode own-key, too.
     std::shared_ptr<audio_store> store;
     work::dispatcher& dispatcher;
     work::flights& flights;
@@ -51,6 +52,7 @@ struct access_notes {
     std::string backend;
     std::optional<errc> failed;  // How a stream ended whose status had been sent before.
     std::string trace_id;        // 32 hex digits or empty.
+    bool retried = false;        // The gateway called more than once before this failure.
     std::uint64_t received_bytes = 0;
     std::chrono::microseconds receive{0};
     std::chrono::microseconds wait{0};

@@ -86,7 +86,8 @@ asio::awaitable<result<response>> transcribe(exchange& request, services& parts,
 
     auto upload = co_await receive(request, parts, wanted, words->audio_duration, notes);
     if (!upload) co_return upload.error();
-    auto asked = decide(parts, *words, principal, std::move(*upload));
+    const auto keys = parts.auth.mode() == auth_mode::own_key ? caller_keys_of(request.head()) : nullptr;
+    auto asked = decide(parts, *words, principal, keys, std::move(*upload));
     if (!asked) co_return asked.error();
 
     const auto limit = asked->plan.limit.at() + waiter_slack;
@@ -118,6 +119,7 @@ asio::awaitable<result<response>> transcribe(exchange& request, services& parts,
 
     const auto heard = outcome_of(end);
     if (!heard) {
+        notes.retried = end.outcome && end.outcome->retried;
         // A caller that only left may come back for the work that goes on.
         if (heard.error().code() != errc::caller_left) release_name(parts, *asked);
         co_return heard.error();

@@ -3,6 +3,7 @@
 // Next file: connection_exchange.cpp.
 #include <server/connection.hpp>
 
+#include <http/auth.hpp>
 #include <http/identity.hpp>
 #include <observe/log.hpp>
 
@@ -44,6 +45,7 @@ connection::connection(std::shared_ptr<loop> home, transport wire, const asio::i
 
 connection::~connection() {
     loop_->remove(*this);
+    http::wipe_credentials(head_);
 }
 
 void connection::start() {
@@ -93,6 +95,7 @@ void connection::forget_request() {
     head_.path.clear();
     head_.query.clear();
     head_.version = 11;
+    http::wipe_credentials(head_);
     head_.headers.clear();
     head_.content_length.reset();
     head_.chunked = false;

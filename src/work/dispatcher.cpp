@@ -1,9 +1,11 @@
-// The dispatcher: a pure choice of route, and one loop over its backends. Next file: a backend's transcribe().
+// The choice of route. Next file: dispatch_run.cpp.
 #include <work/dispatcher.hpp>
 
-#include <fnmatch.h>
-
+#include <algorithm>
+#include <cassert>
 #include <utility>
+
+#include <fnmatch.h>
 
 namespace hearonce::work {
 
@@ -20,44 +22,33 @@ route make_route(std::vector<std::shared_ptr<backend>> backends, std::string mod
     return {std::move(backends), std::move(model), std::move(names)};
 }
 
-// Counts one call, whichever way it ends: an exception leaves `end_` as it began. What a full queue turned away was no call.
-class call_count {
-public:
-    call_count(observe::metrics& counted, std::string_view backend, deadline::time_point began)
-        : counted_(counted), backend_(backend), began_(began) {}
-    ~call_count() {
-        if (was_made_) counted_.upstream_call(backend_, end_, deadline::clock::now() - began_, audio_seconds_);
-    }
-    call_count(const call_count&) = delete;
-    call_count& operator=(const call_count&) = delete;
-
-    void end(const result<transcript>& heard) noexcept {
-        if (heard) {
-            end_ = observe::call_end::ok;
-            audio_seconds_ = heard->duration_seconds;
-        } else if (heard.error().code() == errc::cancelled) {
-            end_ = observe::call_end::cancelled;
-        } else if (heard.error().code() == errc::upstream_timeout) {
-            end_ = observe::call_end::timeout;
-        } else if (heard.error().code() == errc::overloaded) {
-            was_made_ = false;
-        }
-    }
-
-private:
-    observe::metrics& counted_;
-    std::string_view backend_;
-    deadline::time_point began_;
-    observe::call_end end_ = observe::call_end::error;
-    double audio_seconds_ = 0;
-    bool was_made_ = true;
-};
-
 }  // namespace
 
 dispatcher::dispatcher(std::vector<std::shared_ptr<backend>> backends, std::vector<route_rule> rules, std::string default_backend,
-                       observe::metrics& counted)
-    : backends_(std::move(backends)), rules_(std::move(rules)), default_backend_(std::move(default_backend)), counted_(counted) {}
+                       observe::metrics& counted, retry_rule retry)
+    : backends_(std::move(backends)),
+      rules_(std::move(rules)),
+      default_backend_(std::move(default_backend)),
+      counted_(counted),
+      retry_(std::move(retry)) {
+    for (const auto& one : backends_) stations_.push_back(std::make_unique<station>(one));
+}
+
+dispatcher::~dispatcher() = default;
+
+station& dispatcher::station_of(const backend& one) const {
+    const auto found = std::ranges::find_if(stations_, [&one](const auto& each) { return each->at.get() == &one; });
+    assert(found != stations_.end() && "a route's backends are the dispatcher's");
+    return **found;
+}
+
+backend_state dispatcher::state_of(const backend& one) const {
+    auto state = one.state();
+    if (!state.ready) return state;
+    state.reason = station_of(one).circuit.complaint();
+    state.ready = state.reason.empty();
+    return state;
+}
 
 std::shared_ptr<backend> dispatcher::find(std::string_view name) const {
     for (const auto& one : backends_) {
@@ -90,19 +81,21 @@ result<route> dispatcher::route_for(std::string_view model) const {
 }
 
 result<route> dispatcher::able(route chosen, const transcription_request& request) {
-    std::vector<std::shared_ptr<backend>> can;
+    route can;
+    can.model = std::move(chosen.model);
+    can.names = std::move(chosen.names);
     std::optional<error> first;
-    for (const auto& one : chosen.backends) {
-        const auto supported = one->supports(request);
+    for (std::size_t i = 0; i < chosen.backends.size(); ++i) {
+        const auto supported = chosen.backends[i]->supports(request);
         if (supported) {
-            can.push_back(one);
+            can.backends.push_back(chosen.backends[i]);
+            if (!chosen.terms.empty()) can.terms.push_back(std::move(chosen.terms[i]));
         } else if (!first) {
             first = supported.error();
         }
     }
-    if (can.empty()) return first.value_or(error(errc::model_not_found));
-    chosen.backends = std::move(can);
-    return chosen;
+    if (can.backends.empty()) return first.value_or(error(errc::model_not_found));
+    return can;
 }
 
 std::chrono::milliseconds dispatcher::time_allowed(const route& chosen, std::optional<std::chrono::milliseconds> audio) {
@@ -111,39 +104,19 @@ std::chrono::milliseconds dispatcher::time_allowed(const route& chosen, std::opt
     return most;
 }
 
-bool another_may_succeed(const error& why) noexcept {
-    switch (why.code()) {
-        case errc::upstream_error:
-        case errc::overloaded:
-        case errc::rate_limit_exceeded:
-        case errc::insufficient_quota:
-        case errc::internal_error: return true;
-        default: return false;
-    }
-}
-
 boost::asio::awaitable<attempts_end> dispatcher::run(route chosen, std::shared_ptr<const recording> audio, transcription_request request,
-                                                     deadline limit, std::shared_ptr<delta_log> deltas) const {
-    request.model = chosen.model;
-    attempts_end end;
-    end.heard = error(errc::upstream_error);
-    for (const auto& one : chosen.backends) {
-        const auto began = deadline::clock::now();
-        if (limit.passed(began)) {
-            end.heard = error(errc::upstream_timeout);
-            break;
-        }
-        end.backend = one->name();
-        call_count call(counted_, end.backend, began);
-        attempt terms(limit);
-        terms.deltas = deltas;
-        if (deltas) deltas->set_backend(end.backend);
-        end.heard = co_await one->transcribe(audio, request, std::move(terms));
-        call.end(end.heard);
-        const bool told = deltas && !deltas->empty();
-        if (end.heard || told || !another_may_succeed(end.heard.error())) break;
-    }
-    if (end.heard && end.heard->backend.empty()) end.heard->backend = end.backend;
+                                                     deadline limit, std::shared_ptr<delta_log> deltas, unsigned spent) const {
+    dispatch_order order;
+    for (const auto& one : chosen.backends) order.stations.push_back(&station_of(*one));
+    order.terms = std::move(chosen.terms);
+    order.audio = std::move(audio);
+    order.request = std::move(request);
+    order.request.model = std::move(chosen.model);
+    order.limit = limit;
+    order.deltas = std::move(deltas);
+    order.spent = spent;
+    dispatch_run work(std::move(order), retry_, counted_);
+    auto end = co_await work.run();
     co_return end;
 }
 

@@ -70,10 +70,11 @@ boost::asio::awaitable<flight_end> fly(flight_plan plan, [[maybe_unused]] gate::
     flight_end end;
     std::exception_ptr thrown;
     try {
-        auto attempts =
-            co_await asked.run(std::move(plan.chosen), std::move(plan.audio), std::move(plan.request), plan.limit, std::move(plan.deltas));
+        auto attempts = co_await asked.run(std::move(plan.chosen), std::move(plan.audio), std::move(plan.request), plan.limit,
+                                           std::move(plan.deltas), plan.attempts_spent);
         end.heard = std::move(attempts.heard);
         end.backend = std::move(attempts.backend);
+        end.retried = attempts.calls > 1;
     } catch (...) {
         thrown = std::current_exception();
     }

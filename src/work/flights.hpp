@@ -20,8 +20,9 @@ namespace hearonce::work {
 // How a flight ended, for everyone who waited on it.
 struct flight_end {
     result<transcript> heard{error(errc::internal_error)};
-    std::string backend;                    // The one that answered or failed last; empty when none was asked.
+    std::string backend;                    // The one that answered, or whose failure this is; empty: none's.
     std::chrono::microseconds upstream{0};  // Time the backends took, queues included.
+    bool retried = false;                   // More than one call was made.
 };
 
 using flights = single_flight<work_key, flight_end>;
@@ -31,7 +32,8 @@ using flights = single_flight<work_key, flight_end>;
 flights::settings flight_table_settings(std::chrono::milliseconds ttl, std::chrono::milliseconds abandon_grace,
                                         std::size_t cache_bytes_max);
 
-// Everything one flight needs; owned by its coroutine.
+// Everything one flight needs; owned by its coroutine. A caller's keys in `chosen` are wiped when it ends, and those of a
+// caller who only joins as soon as that is known.
 struct flight_plan {
     route chosen;
     std::shared_ptr<const recording> audio;
@@ -39,6 +41,7 @@ struct flight_plan {
     deadline limit = deadline::never();
     work_key key;
     std::shared_ptr<delta_log> deltas;  // Where the pieces go, when the caller that led reads along.
+    unsigned attempts_spent = 0;        // By the client that led, as it says.
     std::optional<sha256_digest> name;  // Of the Idempotency-Key that led here; freed by a failure.
 };
 

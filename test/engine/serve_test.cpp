@@ -96,6 +96,7 @@ public:
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
     const std::string& log() const { return log_; }
+    pid_t pid() const { return pid_; }
 
 private:
     pid_t pid_ = -1;
@@ -142,6 +143,19 @@ BOOST_AUTO_TEST_CASE(sigterm_during_twenty_uploads_gives_twenty_answers_and_exit
     }
     BOOST_TEST(gateway.wait_exit() == 0);
     BOOST_TEST(gateway.log().find("draining") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(it_leaves_no_core_file_and_its_engine_works_all_the_same) {
+    served gateway(with_model());
+    const auto port = gateway.port();
+    wait_ready(port);
+    const auto limits = content_of("/proc/" + std::to_string(gateway.pid()) + "/limits");
+    const auto line = limits.substr(limits.find("Max core file size"), 50);
+#ifndef HEARONCE_SANITIZED
+    BOOST_TEST(line.find(" 0 ") != std::string::npos, line);
+#endif
+    const auto answer = post(port, transcriptions, {{"file", content_of(data / "wav" / "hello-world.wav"), "a.wav", ""}});
+    BOOST_TEST(answer.status == 200);
 }
 
 BOOST_AUTO_TEST_CASE(a_second_signal_ends_everything) {
