@@ -1,0 +1,65 @@
+// Next file: scenario.cpp.
+#include <bench/upstream/control.hpp>
+
+#include <bench/upstream/openai_answer.hpp>
+
+#include <boost/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hearonce::upstream {
+
+namespace {
+
+namespace json = boost::json;
+
+answer complaint(std::string_view message) {
+    return openai_refusal(400, message, "upstream_double");
+}
+
+std::optional<std::vector<std::string>> strings_of(const json::value& list) {
+    if (!list.is_array()) return std::nullopt;
+    std::vector<std::string> all;
+    for (const auto& one : list.get_array()) {
+        if (!one.is_string()) return std::nullopt;
+        all.emplace_back(one.get_string());
+    }
+    return all;
+}
+
+}  // namespace
+
+answer set_faults(scenario& of, std::string_view text) {
+    boost::system::error_code failed;
+    const auto value = json::parse(text, failed);
+    const json::value* script = failed ? nullptr : &value;
+    const json::value* always = nullptr;
+    if (!failed && value.is_object()) {
+        script = value.get_object().if_contains("script");
+        always = value.get_object().if_contains("always");
+    }
+    const auto list = script ? strings_of(*script) : std::nullopt;
+    if ((script && !list) || (always && !always->is_string()) || (!script && !always))
+        return complaint(R"(Send ["FAULT", ...] or {"script": ["FAULT", ...], "always": "FAULT"}.)");
+    result<void> set;
+    if (list) set = of.script(*list);
+    if (set && always) set = of.always(std::string_view(always->get_string()));
+    if (!set) return complaint(set.error().message());
+    answer made;
+    made.body = R"({"script_left":)" + std::to_string(of.script_left()) + "}";
+    return made;
+}
+
+answer answer_other(const http::request_head& head, const route& to, const settings&) {
+    switch (to.what) {
+        case ask::openai_models: return openai_models();
+        case ask::openai_model: return openai_model(to.model);
+        default: break;
+    }
+    if (to.gemini) return gemini_refusal(404, "NOT_FOUND", "The requested URL was not found on this server.");
+    return openai_refusal(404, "Invalid URL (" + head.method + " " + head.path + ")");
+}
+
+}  // namespace hearonce::upstream

@@ -1,0 +1,83 @@
+// One connection: requests in, answers and faults out.
+//
+// Holds: house, session. Next file: session.cpp.
+#pragma once
+
+#include <bench/upstream/body_reader.hpp>
+#include <bench/upstream/call.hpp>
+#include <bench/upstream/ledger.hpp>
+#include <bench/upstream/peer.hpp>
+#include <bench/upstream/scenario.hpp>
+#include <bench/upstream/sending.hpp>
+#include <bench/upstream/settings.hpp>
+
+#include <server/framing.hpp>
+#include <server/request_parser.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace hearonce::upstream {
+
+// What the sessions of all loops share; outlives them.
+struct house {
+    explicit house(settings wanted) : how(std::move(wanted)), seen(how.last_max), plot(how) {}
+    const settings how;
+    ledger seen;
+    scenario plot;
+};
+
+// Lives on one event loop, kept alive by its coroutine.
+class session : public std::enable_shared_from_this<session> {
+public:
+    session(house& home, std::shared_ptr<peer> wire);
+    ~session();
+
+    boost::asio::awaitable<void> run();
+    peer& wire() noexcept { return *wire_; }
+
+private:
+    using clock = std::chrono::steady_clock;
+    enum class then : std::uint8_t { next, end };  // What becomes of the connection.
+
+    boost::asio::awaitable<bool> read_head();
+    boost::asio::awaitable<then> serve();
+
+    // Calls: what a real one would be paid for.
+    boost::asio::awaitable<then> serve_call();
+    boost::asio::awaitable<then> hear(call& it);
+    boost::asio::awaitable<then> answer_call(const call& it);
+    boost::asio::awaitable<then> refuse_early(const call& it);
+    then reset_connection();
+    then peer_left(std::string_view during);
+
+    // Everything else.
+    boost::asio::awaitable<then> serve_control();
+    boost::asio::awaitable<then> serve_other();
+    answer control(const std::string& body);
+    // The body as text, up to a limit; false: it did not come whole.
+    boost::asio::awaitable<bool> read_text(body_reader& body, std::string& to);
+
+    boost::asio::awaitable<bool> send(const sending& what);
+    boost::asio::awaitable<bool> send_dripping(std::string_view bytes, std::chrono::milliseconds before_first,
+                                               std::chrono::milliseconds pause);
+    boost::asio::awaitable<then> end_as(const sending& what);
+    boost::asio::awaitable<then> send_plainly(const answer& what, bool close);
+    bool keeps() const noexcept;
+    std::string request_id() const;
+
+    house& home_;
+    std::shared_ptr<peer> wire_;
+    const std::uint64_t number_;
+    server::head_scan scan_;
+    server::request_parser parser_;
+    http::request_head head_;
+    route to_;
+    std::uint64_t id_ = 0;  // Of the request in hand.
+};
+
+}  // namespace hearonce::upstream
