@@ -9,6 +9,7 @@
 #include <backends/openai/failures.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <utility>
 
@@ -120,8 +121,8 @@ result<transcript> end_of(const undertaking& work, const net::call_result& answe
     }
     auto cut = openai::error_of_call(answered.error());
     work.to->say(cut.log);
-    // What was told is not taken back, so nobody else can begin anew.
-    if (reading.told()) cut.why.with_remedy(remedy::none);
+    // Whoever was told something was receiving, after which nothing may follow.
+    assert(!reading.told() || cut.why.remedy() == remedy::none);
     return std::move(cut.why);
 }
 

@@ -111,6 +111,19 @@ BOOST_AUTO_TEST_CASE(a_text_and_its_transcription_are_said_once) {
     BOOST_TEST(good(heard_from(parts(both))).language == "english");
 }
 
+// What the first chunk says it with is what says it.
+BOOST_AUTO_TEST_CASE(a_text_that_comes_a_chunk_after_its_transcription) {
+    for (const bool text_first : {false, true}) {
+        const auto speech = parts(spoken(R"("text":"hello world")"), "");
+        const auto text = parts(text_part("hello world"));
+        heard one(true);
+        BOOST_TEST(*one.take(text_first ? text : speech) == "hello world");
+        BOOST_TEST(*one.take(text_first ? speech : text) == "");
+        BOOST_TEST(good(transcript_of(one, {}, true)).text == "hello world");
+        BOOST_TEST(one.turns().size() == 1U);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(languages) {
     wish wanted;
     wanted.language = "de";
