@@ -26,9 +26,14 @@ inline app::settings test_settings() {
 
 class running_gateway {
 public:
-    explicit running_gateway(app::settings wanted = test_settings())
-        : backend(std::make_shared<scripted_backend>()), gateway_(std::move(wanted), [this](boost::asio::any_io_executor) {
-              return std::vector<std::shared_ptr<hearonce::backend>>{backend};
+    // `others`: backends beside the one named "scripted", which test_settings() makes the default.
+    explicit running_gateway(app::settings wanted = test_settings(), std::vector<std::shared_ptr<scripted_backend>> others = {})
+        : backend(std::make_shared<scripted_backend>()),
+          others_(std::move(others)),
+          gateway_(std::move(wanted), [this](boost::asio::any_io_executor) {
+              std::vector<std::shared_ptr<hearonce::backend>> all{backend};
+              all.insert(all.end(), others_.begin(), others_.end());
+              return all;
           }) {
         const auto started = gateway_.start();
         BOOST_REQUIRE_MESSAGE(started.has_value(), std::string(started.error().message()));
@@ -37,6 +42,7 @@ public:
     // Every test ends with a gateway that drains to nothing.
     ~running_gateway() {
         backend->open_gate();
+        for (const auto& one : others_) one->open_gate();
         gateway_.drain();
         gateway_.wait();
         const auto left = gateway_.left();
@@ -52,6 +58,7 @@ public:
     std::uint16_t port = 0;
 
 private:
+    std::vector<std::shared_ptr<scripted_backend>> others_;
     app::gateway gateway_;
 };
 

@@ -34,6 +34,23 @@ public:
         return made;
     }
 
+    // Set before the first run.
+    hearonce::provider whose = hearonce::provider::none;
+    unsigned calls_max = 0;
+
+    // What a run was called with; the texts are copies, so that a test can look for them elsewhere.
+    struct called_with {
+        bool has_key = false;
+        std::string key;
+        std::string organization;
+        std::string project;
+        friend bool operator==(const called_with&, const called_with&) = default;
+    };
+    std::vector<called_with> calls() const {
+        const std::lock_guard lock(mutex_);
+        return calls_;
+    }
+
     // Runs wait at the gate from now on; open() lets all of them and all later ones go.
     void close_gate() {
         const std::lock_guard lock(mutex_);
@@ -75,6 +92,8 @@ public:
 
     std::string_view name() const noexcept override { return name_; }
     backend_state state() const override { return {true, {}}; }
+    hearonce::provider provider() const noexcept override { return whose; }
+    unsigned in_flight_max() const noexcept override { return calls_max; }
     std::vector<std::string> models() const override { return {name_}; }
     std::string default_model() const override { return name_; }
     result<void> supports(const transcription_request& request) const override {
@@ -87,7 +106,7 @@ public:
         const deadline limit = terms.limit;
         auto executor = co_await boost::asio::this_coro::executor;
         boost::asio::steady_timer timer(executor, limit.at());
-        const auto run = enter(&timer, std::move(terms.deltas));
+        const auto run = enter(&timer, std::move(terms));
         if (is_held(&timer)) {
             const auto token = boost::asio::as_tuple(boost::asio::use_awaitable);
             auto [ec] = co_await timer.async_wait(token);
@@ -102,9 +121,11 @@ public:
     }
 
 private:
-    std::size_t enter(boost::asio::steady_timer* timer, std::shared_ptr<delta_log> deltas) {
+    std::size_t enter(boost::asio::steady_timer* timer, attempt terms) {
         const std::lock_guard lock(mutex_);
-        deltas_ = std::move(deltas);
+        calls_.push_back(
+            {terms.key != nullptr, terms.key ? std::string(terms.key->reveal()) : std::string(), terms.organization, terms.project});
+        deltas_ = std::move(terms.deltas);
         if (!open_) held_.push_back(timer);
         changed_.notify_all();
         return runs_++;
@@ -134,6 +155,7 @@ private:
     mutable std::condition_variable changed_;
     std::list<boost::asio::steady_timer*> held_;
     std::shared_ptr<delta_log> deltas_;
+    std::vector<called_with> calls_;
     bool open_ = true;
     std::size_t runs_ = 0;
     std::size_t cancelled_ = 0;

@@ -107,4 +107,28 @@ std::string sha_hex(std::string_view text) {
     return hex_of(digest);
 }
 
+BOOST_AUTO_TEST_CASE(every_key_a_caller_sent_is_kept_apart) {
+    const auto keys = caller_keys_of(head_with({{"Authorization", "Bearer b"},
+                                                {"Api-Key", "a"},
+                                                {"X-Goog-Api-Key", "g"},
+                                                {"OpenAI-Organization", "org"},
+                                                {"OpenAI-Project", "proj"}}));
+    BOOST_TEST(keys->bearer.reveal() == "b");
+    BOOST_TEST(keys->openai.reveal() == "a");
+    BOOST_TEST(keys->gemini.reveal() == "g");
+    BOOST_TEST(keys->organization == "org");
+    BOOST_TEST(keys->project == "proj");
+    const auto none = caller_keys_of(head_with({{"Authorization", "Basic b"}}));
+    BOOST_TEST(none->bearer.empty());
+    BOOST_TEST(none->openai.empty());
+    BOOST_TEST(none->gemini.empty());
+}
+
+BOOST_AUTO_TEST_CASE(credentials_are_wiped_and_nothing_else) {
+    auto head = head_with({{"AUTHORIZATION", "Bearer abc"}, {"api-key", "abc"}, {"X-Goog-Api-Key", "abc"}, {"x-device-id", "abc"}});
+    wipe_credentials(head);
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(head.headers[i].value.find("abc") == std::string::npos);
+    BOOST_TEST(head.headers[3].value == "abc");
+}
+
 }  // namespace

@@ -165,6 +165,26 @@ BOOST_AUTO_TEST_CASE(traceparent_forms) {
     BOOST_TEST(read({{"traceparent", good}, {"traceparent", good}})->traceparent == "");
 }
 
+BOOST_AUTO_TEST_CASE(what_the_sdk_tried_before) {
+    const std::pair<std::string, unsigned> rows[] = {{"0", 0},
+                                                     {"1", 1},
+                                                     {" 2 ", 2},
+                                                     {"999", 999},
+                                                     {"1000", 1000},
+                                                     {"1001", 0},
+                                                     {"", 0},
+                                                     {"-1", 0},
+                                                     {"1x", 0},
+                                                     {"x", 0},
+                                                     {"1.5", 0},
+                                                     {"+1", 0},
+                                                     {"99999999999999999999", 0}};
+    for (const auto& [sent, believed] : rows) {
+        BOOST_TEST_CONTEXT(sent) BOOST_TEST(read({{"X-Stainless-Retry-Count", sent}})->attempts_spent == believed);
+    }
+    BOOST_TEST(read({})->attempts_spent == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(request_id_is_a_label) {
     const auto id = [](std::initializer_list<header> headers) { return request_id_of(head_with(headers)).value_or("(made)"); };
     BOOST_TEST(id({{"X-Request-Id", "abc-1"}}) == "abc-1");
