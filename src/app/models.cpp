@@ -4,60 +4,11 @@
 #include <app/settings_layers.hpp>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 
 namespace hearonce::app {
-namespace {
 
 namespace fs = std::filesystem;
-
-// Names as whisper.cpp's own download script lists them; sizes as its table of models gives them.
-constexpr std::array<known_model, 33> published{{
-    {"tiny", 75, false},
-    {"tiny-q5_1", 0, false},
-    {"tiny-q8_0", 0, false},
-    {"tiny.en", 75, true},
-    {"tiny.en-q5_1", 0, true},
-    {"tiny.en-q8_0", 0, true},
-    {"base", 142, false},
-    {"base-q5_1", 0, false},
-    {"base-q8_0", 0, false},
-    {"base.en", 142, true},
-    {"base.en-q5_1", 0, true},
-    {"base.en-q8_0", 0, true},
-    {"small", 466, false},
-    {"small-q5_1", 0, false},
-    {"small-q8_0", 0, false},
-    {"small.en", 466, true},
-    {"small.en-q5_1", 0, true},
-    {"small.en-q8_0", 0, true},
-    {"small.en-tdrz", 0, true},
-    {"medium", 1536, false},
-    {"medium-q5_0", 0, false},
-    {"medium-q8_0", 0, false},
-    {"medium.en", 0, true},
-    {"medium.en-q5_0", 0, true},
-    {"medium.en-q8_0", 0, true},
-    {"large-v1", 0, false},
-    {"large-v2", 0, false},
-    {"large-v2-q5_0", 0, false},
-    {"large-v2-q8_0", 0, false},
-    {"large-v3", 2970, false},
-    {"large-v3-q5_0", 1126, false},
-    {"large-v3-turbo", 1536, false},
-    {"large-v3-turbo-q5_0", 547, false},
-}};
-
-}  // namespace
-
-std::span<const known_model> known_models() noexcept {
-    return published;
-}
-
-bool is_known_model(std::string_view name) noexcept {
-    return std::ranges::find(published, name, &known_model::name) != std::end(published);
-}
 
 std::vector<fs::path> model_folders(const settings_sources& from) {
     std::vector<fs::path> folders;

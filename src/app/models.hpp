@@ -1,7 +1,6 @@
-// Speech models on this machine and the ones that could be: where ggml files lie and what their names mean.
+// Speech models on this machine: where ggml files lie and what their names mean.
 //
-// Holds: installed_model, known_model, model_folders(), installed_models(), find_model(), known_models(), is_known_model().
-// Next file: settings_check.cpp (finds a backend's model) or cli/models.cpp (lists them).
+// Holds: installed_model, model_folders(), installed_models(), find_model(), is_ggml_file(). Next file: settings_check.cpp (finds a backend's model) or cli/models.cpp (lists them).
 #pragma once
 
 #include <app/load_settings.hpp>
@@ -9,21 +8,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace hearonce::app {
-
-// A model that whisper.cpp publishes.
-struct known_model {
-    std::string_view name;         // "base.en"; the file is ggml-base.en.bin.
-    std::uint32_t size_mebibytes;  // As published; 0: not published.
-    bool english_only;
-};
-std::span<const known_model> known_models() noexcept;
-bool is_known_model(std::string_view name) noexcept;
 
 struct installed_model {
     std::string name;

@@ -1,4 +1,5 @@
 // What other places hold is filled in: credentials, model files, the default backend. Next file: settings_check.cpp.
+#include <app/known_models.hpp>
 #include <app/models.hpp>
 #include <app/settings_check.hpp>
 #include <app/settings_keys.hpp>
@@ -66,7 +67,7 @@ void find_model_of(backend_settings& one, const settings_sources& from, problems
         one.model_path = *file;
     } else if (file) {
         complain(found, dotted, file->string() + " is not a ggml model file; fetch it again");
-    } else if (is_known_model(*one.model)) {
+    } else if (find_known_model(*one.model) != nullptr) {
         one.model_path = model_folders(from).front() / ("ggml-" + *one.model + ".bin");
     } else {
         complain(

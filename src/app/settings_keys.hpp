@@ -46,6 +46,9 @@ bool valid_backend_name(std::string_view name) noexcept;
 // nullopt when none is near enough to be meant.
 std::optional<std::string> nearest_key(std::string_view mistyped);
 
+// Steps from one word to the other: insert, remove, replace, swap neighbours. Quadratic in their lengths.
+std::size_t steps_between(std::string_view a, std::string_view b);
+
 std::string_view name_of(auth_mode mode) noexcept;
 std::string_view name_of(backend_kind kind) noexcept;
 std::string_view name_of(log_level level) noexcept;

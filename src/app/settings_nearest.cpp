@@ -5,10 +5,8 @@
 #include <vector>
 
 namespace hearonce::app {
-namespace {
 
-// Steps from one word to the other: insert, remove, replace, swap neighbours.
-std::size_t distance(std::string_view a, std::string_view b) {
+std::size_t steps_between(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> steps(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 0; i <= a.size(); ++i) steps[i][0] = i;
     for (std::size_t j = 0; j <= b.size(); ++j) steps[0][j] = j;
@@ -23,15 +21,13 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return steps[a.size()][b.size()];
 }
 
-}  // namespace
-
 std::optional<std::string> nearest_key(std::string_view mistyped) {
     constexpr std::size_t length_max = 128;  // The comparison is quadratic, and nobody mistypes that much.
     if (mistyped.size() > length_max) return std::nullopt;
     std::string best;
     std::size_t best_steps = std::max<std::size_t>(2, mistyped.size() / 3) + 1;
     const auto consider = [&](const std::string& candidate) {
-        std::size_t steps = distance(mistyped, candidate);
+        std::size_t steps = steps_between(mistyped, candidate);
         // Where the part was left out or the wrong one was named, the last word still says what was meant.
         const auto tail = [](std::string_view dotted) { return dotted.substr(dotted.rfind('.') + 1); };
         if (tail(mistyped) == tail(candidate)) steps = std::min<std::size_t>(steps, 2);
