@@ -6,6 +6,7 @@
 #include <bench/upstream/answer.hpp>
 #include <bench/upstream/fault.hpp>
 #include <bench/upstream/form_reader.hpp>
+#include <bench/upstream/gemini_rules.hpp>
 #include <bench/upstream/ledger.hpp>
 #include <bench/upstream/route.hpp>
 #include <bench/upstream/settings.hpp>
@@ -44,8 +45,9 @@ public:
 
 private:
     void look_for_prompt();
+    void take_prompt(std::string_view prompt);
     upstream::answer answer_form() const;
-    bool wrong_key() const;
+    upstream::answer answer_body() const;
 
     const http::request_head& head_;
     const route to_;
@@ -55,6 +57,8 @@ private:
     std::optional<form_reader> form_;
     std::string form_problem_;
     std::size_t fields_looked_at_ = 0;
+    std::string body_;  // Of a Gemini call, until it is read.
+    gemini_checked checked_;
     std::uint64_t bytes_ = 0;
 };
 

@@ -1,12 +1,15 @@
 // Next file: scenario.cpp.
 #include <bench/upstream/control.hpp>
 
+#include <bench/upstream/gemini_answer.hpp>
+#include <bench/upstream/keys.hpp>
 #include <bench/upstream/openai_answer.hpp>
 
 #include <boost/json.hpp>
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hearonce::upstream {
@@ -52,10 +55,14 @@ answer set_faults(scenario& of, std::string_view text) {
     return made;
 }
 
-answer answer_other(const http::request_head& head, const route& to, const settings&) {
+answer answer_other(const http::request_head& head, const route& to, const settings& how) {
+    const bool models = to.what != ask::unknown;
+    if (auto refused = models ? refused_key(head, to, how) : std::nullopt) return *std::move(refused);
     switch (to.what) {
         case ask::openai_models: return openai_models();
         case ask::openai_model: return openai_model(to.model);
+        case ask::gemini_models: return gemini_models();
+        case ask::gemini_model: return gemini_model(to.model);
         default: break;
     }
     if (to.gemini) return gemini_refusal(404, "NOT_FOUND", "The requested URL was not found on this server.");

@@ -14,7 +14,7 @@ constexpr std::size_t words_in_segment = 4;
 
 }  // namespace
 
-heard hear(const sha256_digest& digest) {
+heard hear(const sha256_digest& digest, std::string_view note) {
     heard all;
     all.text = text_of(digest);
     std::int64_t now_ms = 0;
@@ -28,6 +28,13 @@ heard hear(const sha256_digest& digest) {
         }
         now_ms += length_ms;
         all.segments.back().text += all.words.back().word;
+        all.segments.back().end_ms = now_ms;
+    }
+    if (!note.empty()) {
+        all.text.append(" ").append(note);
+        all.words.push_back({std::string(note), now_ms, now_ms + 200});
+        now_ms += 200;
+        all.segments.back().text.append(" ").append(note);
         all.segments.back().end_ms = now_ms;
     }
     all.duration_ms = now_ms + 100;

@@ -35,7 +35,8 @@ struct heard {
 
 // The same digest always gives the same times. Words follow each other without gaps; the duration is the last word's end plus
 // 100 ms. Between 2.5 and 7.3 seconds.
-heard hear(const sha256_digest& digest);
+// `note` is an extra word at the end, 200 ms long; empty: none.
+heard hear(const sha256_digest& digest, std::string_view note = {});
 // Nothing was said, for two seconds.
 heard hear_nothing();
 

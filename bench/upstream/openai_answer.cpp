@@ -1,4 +1,4 @@
-// Next file: sending.cpp.
+// Next file: openai_models.cpp.
 #include <bench/upstream/openai_answer.hpp>
 
 #include <observe/json_text.hpp>
@@ -176,7 +176,7 @@ std::string subtitles(const heard& what, bool srt) {
 
 std::vector<std::string> records_of(const openai_asked& asked, const heard& what, bool done_marker) {
     std::vector<std::string> all;
-    const auto words_in_turn = what.segments.empty() ? 1 : what.words.size() / what.segments.size();
+    std::size_t turns = 0;
     for (std::size_t index = 0; index < what.words.size(); ++index) {
         std::string one = R"(data: {"type":"transcript.text.delta","delta":)";
         append_json_string(one, token_of(what, index));
@@ -186,10 +186,10 @@ std::vector<std::string> records_of(const openai_asked& asked, const heard& what
             one += ']';
         }
         all.push_back(one + "}\n\n");
-        const bool turn_ends = (index + 1) % words_in_turn == 0;
-        if (asked.format != response_format::diarized_json || !turn_ends) continue;
+        if (asked.format != response_format::diarized_json || what.words[index].end_ms != what.segments[turns].end_ms) continue;
         std::string turn = "data: {";
-        append_turn(turn, what.segments[index / words_in_turn], index / words_in_turn);
+        append_turn(turn, what.segments[turns], turns);
+        ++turns;
         all.push_back(turn + "}\n\n");
     }
     std::string last = R"(data: {"type":"transcript.text.done","text":)";
@@ -198,16 +198,6 @@ std::vector<std::string> records_of(const openai_asked& asked, const heard& what
     all.push_back(last + "}\n\n");
     if (done_marker) all.emplace_back("data: [DONE]\n\n");
     return all;
-}
-
-constexpr std::array<std::string_view, 8> listed = {
-    "whisper-1",      "gpt-4o-transcribe", "gpt-4o-mini-transcribe", "gpt-4o-mini-transcribe-2025-12-15", "gpt-4o-transcribe-diarize",
-    "gpt-transcribe", "whisper-large-v3",  "whisper-large-v3-turbo"};
-
-std::string model_object(std::string_view id) {
-    const bool leaving = id == "whisper-1" || id.starts_with("gpt-4o");
-    return R"({"id":")" + std::string(id) + R"(","object":"model","created":1677532384,"owned_by":"openai-internal","shutdown_date":)" +
-           (leaving ? R"("2027-02-26"})" : "null}");
 }
 
 }  // namespace
@@ -236,23 +226,6 @@ answer answer_openai(const openai_asked& asked, const heard& what, bool done_mar
         case response_format::vtt: made.body = subtitles(what, false); break;
     }
     made.content_type = "text/plain; charset=utf-8";
-    return made;
-}
-
-answer openai_models() {
-    answer made;
-    made.body = R"({"object":"list","data":[)";
-    for (const auto id : listed) made.body.append(made.body.back() == '[' ? "" : ",").append(model_object(id));
-    made.body += "]}";
-    return made;
-}
-
-answer openai_model(std::string_view id) {
-    answer made;
-    if (kind_of_model(id) == model_kind::unknown)
-        return openai_refusal(404, "The model '" + std::string(id) + "' does not exist", "invalid_request_error", "model",
-                              "model_not_found");
-    made.body = model_object(id);
     return made;
 }
 

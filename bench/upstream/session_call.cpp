@@ -79,7 +79,13 @@ asio::awaitable<session::then> session::hear(call& it) {
     it.finish();
     const auto recording = it.recording();
     home_.seen.told(id_, it.fields(), it.files(), recording ? &*recording : nullptr);
-    const auto next = co_await answer_call(it);
+    auto next = then::end;
+    if (it.fault().early()) {
+        // Its prompt came too late to stop the upload.
+        next = co_await refuse_early(it);
+    } else {
+        next = co_await answer_call(it);
+    }
     co_return next;
 }
 
