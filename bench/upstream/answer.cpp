@@ -15,6 +15,16 @@ void append_or_null(std::string& out, std::string_view text) {
     }
 }
 
+std::string minute_quota(std::string_view retry_delay) {
+    std::string details = R"({"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaMetric":)"
+                          R"("generativelanguage.googleapis.com/generate_content_requests","quotaId":)"
+                          R"("GenerateRequestsPerMinutePerProjectPerModel","quotaValue":"10"}]})";
+    if (retry_delay.empty()) return details;
+    details += R"(,{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":)";
+    observe::append_json_string(details, retry_delay);
+    return details + "}";
+}
+
 }  // namespace
 
 std::string openai_error(std::string_view message, std::string_view type, std::string_view param, std::string_view code) {
@@ -95,15 +105,10 @@ std::string_view google_status_name(int http_status) noexcept {
     }
 }
 
-answer gemini_refusal_of(int status) {
+answer gemini_refusal_of(int status, std::string_view retry_delay) {
     const auto name = google_status_name(status);
     switch (status) {
-        case 429:
-            return gemini_refusal(429, name, "Resource has been exhausted (e.g. check quota).",
-                                  R"({"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaMetric":)"
-                                  R"("generativelanguage.googleapis.com/generate_content_requests","quotaId":)"
-                                  R"("GenerateRequestsPerMinutePerProjectPerModel","quotaValue":"10"}]},)"
-                                  R"({"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"2s"})");
+        case 429: return gemini_refusal(429, name, "Resource has been exhausted (e.g. check quota).", minute_quota(retry_delay));
         case 500: return gemini_refusal(500, name, "An internal error has occurred. Please retry or report.");
         case 503: return gemini_refusal(503, name, "The model is overloaded. Please try again later.");
         case 504: return gemini_refusal(504, name, "The request timed out. Please try again.");

@@ -34,7 +34,8 @@ std::string gemini_error(int http_status, std::string_view name, std::string_vie
 
 // What each API says with a bare status.
 answer openai_refusal_of(int status);
-answer gemini_refusal_of(int status);
+// `retry_delay`: of 429's RetryInfo, "2s"; empty: it has none.
+answer gemini_refusal_of(int status, std::string_view retry_delay = "2s");
 // "UNAVAILABLE" for 503, and so on.
 std::string_view google_status_name(int http_status) noexcept;
 

@@ -15,7 +15,7 @@ const std::string_view fault_help =
     "  reset=before_body       RST after the request's head reset=after_body       RST in place of an answer\n"
     "  reset=after_head        RST after the answer's head  half_body              FIN after half of the answer\n"
     "  status=NNN              400..599 in the API's words  early_401              before the body is read\n"
-    "  retry_after=N|date|date+N  beside a status           retry_after_ms=N\n"
+    "  retry_after=N|date|date+N|none  beside a status      retry_after_ms=N\n"
     "  insufficient_quota      no waiting helps             key_invalid\n"
     "  html_502  html_200      what a proxy says            not_json  empty_text\n"
     "  huge_body[=MiB]         64 MiB unless told           drip=TIME              between any two bytes\n"
@@ -52,8 +52,8 @@ std::optional<milliseconds> time_of(std::string_view text) {
 }
 
 bool is_retry_after(std::string_view text) {
-    if (text.starts_with("date+")) text.remove_prefix(5);
-    return text == "date" || number_of<std::uint32_t>(text).has_value();
+    if (text.starts_with("date+")) return number_of<std::uint32_t>(text.substr(5)).has_value();
+    return text == "date" || text == "none" || number_of<std::uint32_t>(text).has_value();
 }
 
 constexpr std::array<std::pair<std::string_view, fault::instead>, 12> answers = {
@@ -160,7 +160,7 @@ std::optional<std::string_view> fault_in_prompt(std::string_view prompt) noexcep
     const auto at = prompt.find(mark);
     if (at == std::string_view::npos) return std::nullopt;
     prompt.remove_prefix(at + mark.size());
-    return prompt.substr(0, prompt.find_first_of("\r\n"));
+    return prompt.substr(0, prompt.find_first_of("\r\n\"<"));
 }
 
 }  // namespace hearonce::upstream

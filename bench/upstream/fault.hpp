@@ -46,8 +46,9 @@ struct fault {
     reset_at reset = reset_at::never;   // The connection ends with a RST.
     bool half_body = false;             // The answer's second half is missing, then FIN.
     instead answer = instead::nothing;
-    int status = 0;                          // 400..599: an error answer of the shape asked for; 0: none.
-    std::optional<std::string> retry_after;  // The header's value; "date" and "date+N" stand for a date 2 or N seconds ahead.
+    int status = 0;  // 400..599: an error answer of the shape asked for; 0: none.
+    // The header's value, and RetryInfo's. "date" and "date+N" stand for a date 2 or N seconds ahead, "none" for no RetryInfo.
+    std::optional<std::string> retry_after;
     std::optional<double> retry_after_ms;
     std::optional<milliseconds> idle_close;  // FIN this long after the answer, which did not announce it.
     bool early_401 = false;                  // 401 before the body is read.
@@ -66,7 +67,8 @@ struct fault {
 // errc::invalid_parameter names the item that is wrong: a misspelt fault must not pass for a call that went well.
 result<fault> parse_fault(std::string_view text);
 
-// What stands after "fault:" up to the end of its line; nullopt when the prompt has no such thing.
+// What stands after "fault:" up to the end of its line, a quote or a '<' (prompts are embedded in longer ones); nullopt when the
+// prompt has no such thing.
 std::optional<std::string_view> fault_in_prompt(std::string_view prompt) noexcept;
 
 // One line each, for --help.

@@ -67,8 +67,14 @@ std::string retry_after_value(const std::string& asked, std::chrono::system_cloc
     return http_date(now + std::chrono::seconds(seconds));
 }
 
+// Gemini says it in the body.
+std::string retry_delay_of(const fault& wrong) {
+    if (wrong.retry_after == "none") return {};
+    return wrong.retry_after && !wrong.retry_after->starts_with("date") ? *wrong.retry_after + "s" : "2s";
+}
+
 void add_retry_after(answer& to, const fault& wrong, std::chrono::system_clock::time_point now) {
-    if (wrong.retry_after) to.headers.push_back({"Retry-After", retry_after_value(*wrong.retry_after, now)});
+    if (wrong.retry_after && wrong.retry_after != "none") to.headers.push_back({"Retry-After", retry_after_value(*wrong.retry_after, now)});
     if (!wrong.retry_after_ms) return;
     std::array<char, 32> text{};
     const auto [end, failed] = std::to_chars(text.data(), text.data() + text.size(), *wrong.retry_after_ms);
@@ -76,7 +82,7 @@ void add_retry_after(answer& to, const fault& wrong, std::chrono::system_clock::
 }
 
 answer replaced(answer right, const fault& wrong, bool gemini) {
-    if (wrong.status != 0) return gemini ? gemini_refusal_of(wrong.status) : openai_refusal_of(wrong.status);
+    if (wrong.status != 0) return gemini ? gemini_refusal_of(wrong.status, retry_delay_of(wrong)) : openai_refusal_of(wrong.status);
     switch (wrong.answer) {
         case fault::instead::html_502: return html(502);
         case fault::instead::html_200: return html(200);
