@@ -4,8 +4,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <ostream>
-
 namespace {
 
 using namespace hearonce;
@@ -14,41 +12,6 @@ using hearonce::work::dispatch_policy;
 using hearonce::work::retry_rule;
 using time_point = dispatch_policy::time_point;
 using step = dispatch_policy::step;
-
-// Every errc, so that a new one is looked at here.
-constexpr errc all_errcs[] = {errc::audio_hash_mismatch,
-                              errc::invalid_multipart,
-                              errc::missing_file,
-                              errc::empty_audio,
-                              errc::audio_too_short,
-                              errc::unsupported_audio,
-                              errc::unsupported_value,
-                              errc::invalid_parameter,
-                              errc::duplicate_parameter,
-                              errc::invalid_http,
-                              errc::invalid_api_key,
-                              errc::origin_not_allowed,
-                              errc::host_not_allowed,
-                              errc::model_not_found,
-                              errc::audio_unknown,
-                              errc::not_found,
-                              errc::method_not_allowed,
-                              errc::request_timeout,
-                              errc::idempotency_conflict,
-                              errc::audio_too_large,
-                              errc::unsupported_media_type,
-                              errc::header_too_large,
-                              errc::rate_limit_exceeded,
-                              errc::insufficient_quota,
-                              errc::internal_error,
-                              errc::upstream_error,
-                              errc::overloaded,
-                              errc::draining,
-                              errc::upstream_timeout,
-                              errc::caller_left,
-                              errc::body_cut,
-                              errc::cancelled};
-static_assert(std::size(all_errcs) == static_cast<std::size_t>(errc::cancelled) + 1);
 
 error again(errc code = errc::upstream_error) {
     return error(code).with_remedy(remedy::again);
@@ -94,7 +57,8 @@ BOOST_AUTO_TEST_CASE(a_route_without_backends_or_time_calls_nobody) {
 }
 
 BOOST_AUTO_TEST_CASE(every_failure_of_every_kind) {
-    for (const auto code : all_errcs) {
+    for (int i = 0; i <= static_cast<int>(errc::cancelled); ++i) {
+        const auto code = static_cast<errc>(i);
         BOOST_TEST_CONTEXT(entry_of(code).code) {
             auto final = flight(2);
             (void) final.begin(start);
