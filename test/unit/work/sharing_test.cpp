@@ -78,6 +78,28 @@ BOOST_AUTO_TEST_CASE(flights_that_wait_in_line_when_it_opens_are_not_sent) {
     BOOST_TEST(cloud->seen.size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(nobody_stands_in_line_at_a_backend_that_is_left_alone) {
+    cloud->calls_max = 1;
+    retry.pauses = {50ms};
+    cloud->script = {again()};
+    auto& returns = start(alone());
+    poll();
+    // It opens during the pause of a flight that then takes the only place.
+    cloud->script = {error(errc::upstream_error)};
+    for (unsigned i = 0; i < circuit::failures_max; ++i) (void)start(alone());
+    poll();
+    cloud->hangs = true;
+    context.restart();
+    while (cloud->seen.size() < circuit::failures_max + 2) context.run_one();
+    auto& newcomer = start(alone());
+    poll();
+    BOOST_REQUIRE(newcomer.end.has_value());
+    BOOST_TEST((newcomer.end->heard.error().code() == errc::overloaded));
+    returns.cancel.emit(asio::cancellation_type::terminal);
+    poll();
+    BOOST_TEST(returns.end.has_value());
+}
+
 BOOST_AUTO_TEST_CASE(beyond_the_bound_flights_wait_in_line_and_go_on_in_turn) {
     cloud->calls_max = 1;
     cloud->hangs = true;
