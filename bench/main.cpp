@@ -1,6 +1,7 @@
 // hearonce-bench: the load tool and what it needs around it. Hands its arguments to the one command that was named.
 //
-// Next file: upstream/command.hpp.
+// Next files: upstream/command.hpp, compare/command.hpp.
+#include <bench/compare/command.hpp>
 #include <bench/upstream/command.hpp>
 
 #include <CLI/CLI.hpp>
@@ -21,6 +22,7 @@ int run(int argc, char** argv) {
     root.require_subcommand(1);
     std::function<int()> chosen;
     hearonce::upstream::add_upstream(root, chosen);
+    hearonce::compare::add_compare(root, chosen);
     try {
         root.parse(argc, argv);
     } catch (const CLI::Success& asked_for) {
