@@ -31,7 +31,7 @@ std::optional<circuit::duration> circuit::refuses(time_point now) const noexcept
     return trial_ != 0 ? std::optional(duration::zero()) : std::nullopt;
 }
 
-std::uint64_t circuit::enter(time_point now) noexcept {
+std::uint64_t circuit::enter([[maybe_unused]] time_point now) noexcept {
     assert(!refuses(now));
     if (!open_until_) return 0;
     return trial_ = ++trials_;
