@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace hearonce::upstream {
 
@@ -42,7 +44,8 @@ asio::ip::tcp::endpoint endpoint_of(const std::string& text) {
     const auto address = asio::ip::make_address(host, failed);
     std::uint16_t port = 0;
     const auto* const end = text.data() + text.size();
-    const bool numbered = colon != std::string::npos && std::from_chars(text.data() + colon + 1, end, port).ptr == end;
+    const auto read = std::from_chars(text.data() + std::min(colon + 1, text.size()), end, port);
+    const bool numbered = colon != std::string::npos && read.ec == std::errc() && read.ptr == end;
     if (failed || !numbered) throw std::invalid_argument("--listen takes ADDRESS:PORT, such as 127.0.0.1:0");
     return {address, port};
 }
