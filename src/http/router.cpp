@@ -47,7 +47,15 @@ constexpr std::array paths{
 
 constexpr path_entry one_model{models_prefix, observe::route::models, "GET, HEAD", admission::caller};
 
-const path_entry* entry_of(std::string_view path) {
+// Groq's client and Azure's newer one write /openai/v1 where others write /v1.
+std::string_view plain_path(std::string_view path) {
+    constexpr std::string_view before = "/openai";
+    if (path.starts_with("/openai/v1/")) path.remove_prefix(before.size());
+    return path;
+}
+
+const path_entry* entry_of(std::string_view asked) {
+    const auto path = plain_path(asked);
     for (const auto& entry : paths) {
         if (entry.path == path) return &entry;
     }
@@ -84,7 +92,8 @@ response about_backends(const services& parts, const request_head& head, observe
     const auto listed = parts.list_backends();
     switch (which) {
         case observe::route::models:
-            if (head.path.size() > models_prefix.size()) return model_answer(listed, model_id_of(head.path), parts.started);
+            if (const auto path = plain_path(head.path); path.size() > models_prefix.size())
+                return model_answer(listed, model_id_of(path), parts.started);
             return models_answer(listed, parts.started);
         case observe::route::ready: return ready_answer(listed, parts.draining.load(std::memory_order_relaxed));
         case observe::route::metrics: return metrics_answer(parts.counted);

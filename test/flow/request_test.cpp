@@ -182,6 +182,15 @@ BOOST_AUTO_TEST_CASE(paths_and_methods) {
     BOOST_TEST(get(gateway.port, "/health/ready").status == 200);
     BOOST_TEST(get(gateway.port, "/v1/models").body.find("\"scripted\"") != std::string::npos);
     BOOST_TEST(get(gateway.port, "/v1/models/scripted").status == 200);
+    // As Groq's client writes it.
+    BOOST_TEST(get(gateway.port, "/openai/v1/models").body.find("\"scripted\"") != std::string::npos);
+    BOOST_TEST(get(gateway.port, "/openai/v1/models/scripted").status == 200);
+    check_error(get(gateway.port, "/openai/v1/models/none"), 404, "model_not_found", "model");
+    BOOST_TEST(post(gateway.port, "/openai/v1/audio/transcriptions", upload(wav())).status == 200);
+    for (const auto* path :
+         {"/openai", "/openai/", "/openai/v1", "/openai/v1/", "/openai/health/live", "/openai/openai/v1/models", "/openaiv1/models"}) {
+        check_error(get(gateway.port, path), 404, "not_found");
+    }
     check_error(get(gateway.port, "/v1/models/none"), 404, "model_not_found", "model");
     BOOST_TEST(get(gateway.port, "/v1/stats").status == 200);
     BOOST_TEST(get(gateway.port, "/metrics").header("content-type").starts_with("text/plain; version=0.0.4"));
