@@ -2,10 +2,11 @@
 //
 // HEARONCE_BINARY is the program. Used by every *.test.mjs beside this file.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+import { startProgram } from './program.mjs';
 
 const data = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../data');
 export const truth = JSON.parse(fs.readFileSync(path.join(data, 'wav/truth.json'), 'utf8'));
@@ -20,52 +21,15 @@ export const localEngine = {
     'backends.local.no_context': 'true',
 };
 
-const startSeconds = 60;
-
 /**
- * Runs `hearonce serve` with these settings until stop() is called. Nothing of this machine's own configuration or keys takes part.
- * Resolves once the gateway has said where it listens.
+ * Runs `hearonce serve` with these settings until stop() is called; resolves once it listens.
  */
-export async function startGateway(settings = localEngine) {
+export async function startGateway(settings = localEngine, variables = {}) {
     const program = process.env.HEARONCE_BINARY;
     assert.ok(program, 'HEARONCE_BINARY names the gateway to test');
     const args = ['serve', '--set', 'server.listen=127.0.0.1:0'];
     for (const [key, value] of Object.entries(settings)) args.push('--set', `${key}=${value}`);
-    const env = { PATH: process.env.PATH, HOME: '/nonexistent', XDG_CONFIG_HOME: '/nonexistent' };
-    for (const name of ['ASAN_OPTIONS', 'TSAN_OPTIONS', 'UBSAN_OPTIONS']) if (process.env[name]) env[name] = process.env[name];
-    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-
-    let log = '';
-    const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve({ code, signal })));
-    const url = await new Promise((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error(`no 'listening on' line after ${startSeconds} s:\n${log}`)), startSeconds * 1000);
-        const read = (chunk) => {
-            log += chunk;
-            const found = /listening on (http:\/\/[0-9.:]+)/.exec(log);
-            if (found) {
-                clearTimeout(late);
-                resolve(found[1]);
-            }
-        };
-        child.stdout.on('data', read);
-        child.stderr.on('data', read);
-        child.on('error', reject);
-        ended.then(({ code, signal }) => reject(new Error(`the gateway ended (${code ?? signal}) before it listened:\n${log}`)));
-    }).catch((error) => {
-        child.kill('SIGKILL');
-        throw error;
-    });
-
-    return {
-        url,
-        log: () => log,
-        /** Ends it as a service manager would, and checks that it went in order. */
-        async stop(signal = 'SIGTERM') {
-            child.kill(signal);
-            const end = await ended;
-            assert.deepEqual(end, { code: 0, signal: null }, `the gateway did not end in order:\n${log}`);
-        },
-    };
+    return startProgram(program, args, variables);
 }
 
 /** What Cache-Status says, without the parts that vary: 'miss stored', 'miss', 'collapsed', 'hit', 'request' or 'request stored'. */
