@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs one test file with the Node.js release it wants: run.sh GATEWAY NODE_RELEASE FILE [CLIENT]     (run.sh build/debug/bin/hearonce 22 openai.test.mjs openai7)
 set -euo pipefail
-export HEARONCE_BINARY OPENAI_CLIENT="${4:-}"
+export HEARONCE_BINARY OPENAI_CLIENT="${4:-}" GENAI_CLIENT="${4:-}"
 HEARONCE_BINARY="$(realpath "$1")"
 cd "$(dirname "${BASH_SOURCE[0]}")"
 node="node_modules/node$2/bin/node"
