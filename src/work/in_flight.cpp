@@ -81,7 +81,8 @@ asio::awaitable<result<in_flight::place>> in_flight::enter(deadline limit) {
     // What the timer says does not tell the three ends apart: the place, the cancellation, the deadline.
     const auto state = co_await asio::this_coro::cancellation_state;
     if (state.cancelled() != asio::cancellation_type::none) co_return error(errc::cancelled);
-    if (!in_line->take()) co_return full();
+    // A place that comes too late is the next one's: there is no time left to call in.
+    if (limit.passed(deadline::clock::now()) || !in_line->take()) co_return full();
     co_return place(this);
 }
 

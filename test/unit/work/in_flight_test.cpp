@@ -149,6 +149,23 @@ BOOST_AUTO_TEST_CASE(whose_limit_comes_is_told_to_come_again) {
     BOOST_TEST(at.calls() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_place_that_comes_after_the_limit_goes_to_the_next) {
+    in_flight at(1);
+    auto& holder = come(at);
+    const auto limit = deadline::after(1ms);
+    auto& late = come(at, limit);
+    auto& next = come(at);
+    while (!limit.passed(deadline::clock::now())) continue;
+    // The place is given before the timer has had its turn.
+    holder.place.reset();
+    BOOST_TEST(at.waiting() == 1u);
+    settle();
+    BOOST_TEST((late.refused == errc::overloaded));
+    BOOST_REQUIRE(next.place.has_value());
+    next.place.reset();
+    BOOST_TEST(at.calls() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(cancelling_ends_a_wait_at_once_and_the_next_moves_up) {
     in_flight at(1);
     auto& holder = come(at);
