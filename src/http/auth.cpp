@@ -107,14 +107,17 @@ void authenticator::replace_tokens(token_table tokens) {
 }
 
 std::string authenticator::token_holder(const request_head& head) const {
-    const auto bearer = bearer_of(head);
-    if (bearer.empty()) return {};
+    return holder_of(bearer_of(head));
+}
+
+std::string authenticator::holder_of(std::string_view credential) const {
+    if (credential.empty()) return {};
     std::shared_ptr<const token_table> tokens;
     {
         const std::lock_guard lock(mutex_);
         tokens = tokens_;
     }
-    const auto* name = tokens->name_of(bearer);
+    const auto* name = tokens->name_of(credential);
     return name == nullptr ? std::string() : "token:" + *name;
 }
 
@@ -133,6 +136,10 @@ result<std::string> authenticator::principal_of(const request_head& head) const 
     for (const auto& [label, value] :
          {std::pair(std::string_view("bearer"), bearer), std::pair(std::string_view("api-key"), head.find("api-key").value_or("")),
           std::pair(std::string_view("x-goog-api-key"), head.find("x-goog-api-key").value_or(""))}) {
+        if (!holder_of(value).empty()) {
+            ::OPENSSL_cleanse(credentials.data(), credentials.size());
+            return error(errc::invalid_api_key, "This is a token of the gateway's: send your own provider key.");
+        }
         if (!value.empty()) credentials.append(label).append(1, '\0').append(value).append(1, '\0');
     }
     if (credentials.empty()) return error(errc::invalid_api_key, "Bring your own key: send Authorization: Bearer KEY.");

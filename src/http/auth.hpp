@@ -44,8 +44,8 @@ std::string_view bearer_of(const request_head& head) noexcept;
 std::shared_ptr<const caller_keys> caller_keys_of(const request_head& head);
 
 // Overwrites the values of the headers that hold credentials, for when the request is over. Copies that stay until their
-// memory is used again: in the connection's input buffer, in the parser that read it, and in what the TLS library and the
-// kernel keep of the transport.
+// memory is used again: in the connection's input buffer, in the parser that read it, in the head of the request to the
+// provider, and in what the TLS library and the kernel keep of the transport.
 void wipe_credentials(request_head& head) noexcept;
 
 // Decides from the headers alone. Thread-safe; tokens may be replaced while requests run.
@@ -58,13 +58,16 @@ public:
     const secret& hmac_key() const noexcept { return hmac_key_; }
 
     // The principal of an authenticated mode; empty in `open` mode, which reads no credential.
-    // errc::invalid_api_key: none was sent, or it is not known.
+    // errc::invalid_api_key: none was sent, or it is not known, or under `own-key` it is a token of the gateway's, which
+    // would go to a provider otherwise.
     result<std::string> principal_of(const request_head& head) const;
 
     // "token:NAME" of the gateway's own token the caller sent as bearer, whatever the mode; empty: none.
     std::string token_holder(const request_head& head) const;
 
 private:
+    std::string holder_of(std::string_view credential) const;
+
     auth_mode mode_;
     secret hmac_key_;
     mutable std::mutex mutex_;  // Guards the pointer alone; the table it points to never changes.

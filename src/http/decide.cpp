@@ -22,8 +22,8 @@ result<void> check_name(services& parts, const caller_words& words, const std::s
 
 }  // namespace
 
-result<decided> decide(services& parts, const caller_words& words, const std::string& principal,
-                       const std::shared_ptr<const caller_keys>& keys, received upload) {
+result<decided> decide(services& parts, const caller_words& words, const std::string& principal, std::shared_ptr<const caller_keys> keys,
+                       received upload) {
     if (words.audio_sha256 && *words.audio_sha256 != upload.audio->sha256) return errc::audio_hash_mismatch;
     auto chosen = parts.dispatcher.route_for(upload.request.model);
     if (!chosen) return chosen.error();

@@ -25,8 +25,8 @@ struct decided {
 
 // Checks the announced hash, chooses the route, makes the key and claims the Idempotency-Key. `keys`: the caller's own under
 // `own-key`, null in every other mode, where no credential of a caller goes any further.
-result<decided> decide(services& parts, const caller_words& words, const std::string& principal,
-                       const std::shared_ptr<const caller_keys>& keys, received upload);
+result<decided> decide(services& parts, const caller_words& words, const std::string& principal, std::shared_ptr<const caller_keys> keys,
+                       received upload);
 
 // The caller got no result: its Idempotency-Key may stand for other work.
 void release_name(services& parts, const decided& asked);

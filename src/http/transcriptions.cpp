@@ -23,6 +23,11 @@ error error_of(flight_refusal why) {
     return error(errc::overloaded).with_retry_after(std::chrono::seconds(5));
 }
 
+// Null in every mode but `own-key`. Handed straight on: a waiter must not keep keys while it waits.
+std::shared_ptr<const caller_keys> keys_of(const services& parts, const request_head& head) {
+    return parts.auth.mode() == auth_mode::own_key ? caller_keys_of(head) : nullptr;
+}
+
 // Not a coroutine, and all of the plan is gone when it returns unless it leads: the bytes of a joined upload are dropped here.
 work::flights::ticket enter(services& parts, decided& asked, const asio::any_io_executor& executor) {
     std::shared_ptr<void> told = asked.plan.deltas;
@@ -86,8 +91,7 @@ asio::awaitable<result<response>> transcribe(exchange& request, services& parts,
 
     auto upload = co_await receive(request, parts, wanted, words->audio_duration, notes);
     if (!upload) co_return upload.error();
-    const auto keys = parts.auth.mode() == auth_mode::own_key ? caller_keys_of(request.head()) : nullptr;
-    auto asked = decide(parts, *words, principal, keys, std::move(*upload));
+    auto asked = decide(parts, *words, principal, keys_of(parts, request.head()), std::move(*upload));
     if (!asked) co_return asked.error();
 
     const auto limit = asked->plan.limit.at() + waiter_slack;

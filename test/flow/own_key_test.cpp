@@ -4,7 +4,10 @@
 #include <observe/log.hpp>
 
 #include <spdlog/sinks/ostream_sink.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 using namespace hearonce;
@@ -47,6 +50,23 @@ struct two_clouds {
     std::shared_ptr<scripted_backend> openai = std::make_shared<scripted_backend>("openai");
     std::shared_ptr<scripted_backend> gemini = std::make_shared<scripted_backend>("gemini");
     running_gateway gateway;
+};
+
+// A file with one token of the gateway's.
+struct tokens_file {
+    static constexpr const char* token = "hearonce-token-0123456789";
+
+    tokens_file() : path(std::filesystem::temp_directory_path() / ("hearonce-own-key-tokens-" + std::to_string(::getpid()))) {
+        std::ofstream(path) << "phone:" << sha256_hex(token) << "\n";
+    }
+    ~tokens_file() {
+        std::error_code ignored;
+        std::filesystem::remove(path, ignored);
+    }
+    tokens_file(const tokens_file&) = delete;
+    tokens_file& operator=(const tokens_file&) = delete;
+
+    const std::filesystem::path path;
 };
 
 // For printing, Boost.Test wants a stream: compared as a whole here.
@@ -143,6 +163,31 @@ BOOST_AUTO_TEST_CASE(the_local_engine_works_for_callers_with_keys_where_that_is_
     const two_clouds at(wanted);
     BOOST_TEST(at.ask("local", bearer()).status == 200);
     BOOST_TEST(same(at.gateway.backend->calls(), {{false, "", "", ""}}));
+}
+
+// The gateway's own token and whatever else came with it.
+BOOST_AUTO_TEST_CASE(in_tokens_mode_no_credential_of_a_caller_goes_anywhere) {
+    const tokens_file tokens;
+    auto wanted = with_mode(app::auth_mode::tokens);
+    wanted.auth.tokens_file = tokens.path;
+    const two_clouds at(wanted);
+    const auto headers = bearer(tokens_file::token) + "api-key: " + openai_key + "\r\nx-goog-api-key: " + gemini_key +
+                         "\r\nOpenAI-Organization: org-1\r\nOpenAI-Project: proj-1\r\n";
+    BOOST_TEST(at.ask("both", headers).status == 200);
+    BOOST_TEST(at.ask("turned", headers, 2).status == 200);
+    BOOST_TEST(same(at.openai->calls(), {{false, "", "", ""}}));
+    BOOST_TEST(same(at.gemini->calls(), {{false, "", "", ""}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_token_sent_in_place_of_a_key_goes_to_no_provider) {
+    const tokens_file tokens;
+    auto wanted = with_mode(app::auth_mode::own_key);
+    wanted.auth.tokens_file = tokens.path;
+    const two_clouds at(wanted);
+    BOOST_TEST(at.ask("both", bearer(tokens_file::token)).status == 401);
+    BOOST_TEST(at.ask("both", std::string("api-key: ") + tokens_file::token + "\r\n").status == 401);
+    BOOST_TEST(at.openai->runs() + at.gemini->runs() == 0u);
+    BOOST_TEST(at.ask("both", bearer()).status == 200);
 }
 
 BOOST_AUTO_TEST_CASE(in_open_mode_no_credential_of_a_caller_goes_anywhere) {

@@ -3,7 +3,6 @@
 
 #include <boost/json.hpp>
 
-#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -13,13 +12,6 @@ using namespace hearonce::test;
 using namespace std::string_literals;
 
 namespace {
-
-std::string sha256_hex(const std::string& bytes) {
-    hearonce::sha256_digest digest{};
-    BOOST_REQUIRE(
-        ::EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr, ::EVP_sha256(), nullptr) == 1);
-    return hearonce::hex_of(digest);
-}
 
 // Checks an error answer in OpenAI's shape.
 void check_error(const raw_answer& answer, int status, std::string_view code, std::string_view param = {}) {

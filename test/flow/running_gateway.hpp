@@ -8,6 +8,8 @@
 #include <support/form_client.hpp>
 #include <support/scripted_backend.hpp>
 
+#include <openssl/evp.h>
+
 #include <memory>
 #include <string>
 #include <thread>
@@ -74,6 +76,13 @@ inline std::string wav(unsigned seed = 1, std::size_t bytes = 32000) {
     for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>((i * 31 + seed * 7919 + (i >> 8) * seed) & 0x3f);
     return "RIFF" + le(36 + size, 4) + "WAVEfmt " + le(16, 4) + le(1, 2) + le(1, 2) + le(16000, 4) + le(32000, 4) + le(2, 2) + le(16, 2) +
            "data" + le(size, 4) + data;
+}
+
+inline std::string sha256_hex(const std::string& bytes) {
+    sha256_digest digest{};
+    BOOST_REQUIRE(
+        ::EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr, ::EVP_sha256(), nullptr) == 1);
+    return hex_of(digest);
 }
 
 inline std::vector<form_part> upload(const std::string& audio, std::vector<form_part> fields = {}) {

@@ -100,6 +100,24 @@ BOOST_AUTO_TEST_CASE(own_keys_become_principals_that_do_not_show_them) {
     BOOST_TEST(all.size() == callers.size());
 }
 
+BOOST_AUTO_TEST_CASE(a_token_of_the_gateways_is_nobodys_own_key) {
+    authenticator own(auth_mode::own_key, secret("k"));
+    own.replace_tokens(*token_table::parse("phone:" + sha_hex("tok-a")));
+    const std::vector<std::vector<header>> callers = {
+        {{"Authorization", "Bearer tok-a"}},
+        {{"api-key", "tok-a"}},
+        {{"x-goog-api-key", "tok-a"}},
+        {{"Authorization", "Bearer sk-1"}, {"x-goog-api-key", "tok-a"}},
+    };
+    for (const auto& headers : callers) {
+        const auto refused = own.principal_of(head_with(headers));
+        BOOST_REQUIRE(refused.has_error());
+        BOOST_TEST((refused.error().code() == errc::invalid_api_key));
+        BOOST_TEST(refused.error().message().find("tok-a") == std::string_view::npos);
+    }
+    BOOST_TEST(own.principal_of(head_with({{"Authorization", "Bearer tok-b"}})).has_value());
+}
+
 std::string sha_hex(std::string_view text) {
     sha256_digest digest{};
     BOOST_REQUIRE(
