@@ -3,7 +3,7 @@
 
 Starts deploy/quickstart.sh on a free port, runs every ```sh and ```js block against it (only the port differs), compares the table
 of settings with what the gateway says, then presses Ctrl-C. Blocks marked ```sh offline need a key or another machine: their
-programs and options must exist. --write renews the table of settings in README.md, --table only compares it.
+programs must exist and their settings be right. --write renews the table of settings in README.md, --table only compares it.
 """
 import os
 import re
@@ -107,29 +107,41 @@ def check_sh(command, port):
     verdict(command.strip(), ended.returncode == 0 and expected in ended.stdout, f"exit {ended.returncode}: {ended.stdout}{ended.stderr}")
 
 
+def gateway_complaint(words, environment, folder):
+    """Why the gateway does not take these words; None when it does. `token` is run for real, so that `serve` reads what it wrote."""
+    if words[0] == "serve":
+        settings = [re.sub(r"/path/to/\S+\.bin$", f"{ROOT}/test/data/ggml-micro.en.bin", word) for word in words[1:]]
+        asked, expected = [["config", "check", *settings]], ""
+    elif words[0] == "token":
+        asked, expected = [words, ["token", "list", *words[3:]]], words[2]
+    else:
+        # The help for what is no subcommand is that of the whole program.
+        asked, expected = [[*words[:2], "--help"]], "Usage: hearonce " + " ".join(words[:2])
+    for one in asked:
+        ended = subprocess.run([GATEWAY, *one], cwd=folder, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, env=environment)
+        if ended.returncode != 0:
+            return ended.stdout + ended.stderr
+    return None if expected in ended.stdout else f"'{expected}' is not in: {ended.stdout}"
+
+
 def check_offline(command):
-    """Scripts and presets it names exist, and the gateway knows the subcommand and accepts each --set."""
-    for line in command.strip().splitlines():
-        words = shlex.split(re.sub(r"\$\([^)]*\)", "", line.split(">>")[0]))
-        while words and re.match(r"[A-Z_]+=", words[0]):
-            words.pop(0)
-        if words[0].endswith("bin/hearonce") and words[1] == "token":
-            # Run for real: what it writes must be what serve reads.
-            with tempfile.TemporaryDirectory() as folder:
-                made = subprocess.run([GATEWAY, *words[1:]], cwd=folder, capture_output=True, text=True, env=clean_environment())
-                listed = subprocess.run([GATEWAY, "token", "list", *words[4:]], cwd=folder, capture_output=True, text=True, env=clean_environment())
-                good = made.returncode == 0 and words[3] in listed.stdout
-        elif words[0].endswith("bin/hearonce"):
-            good = run([GATEWAY, words[1], "--help"]).returncode == 0
-            for key in re.findall(r"--set (\S+?)=", line):
-                known = key in README.read_text().split(BEGIN)[1] or key.replace(".local.", ".NAME.") in README.read_text().split(BEGIN)[1]
-                good = good and known
-        elif words[0] == "cmake":
-            presets = run(["cmake", "--list-presets=all"]).stdout
-            good = f'"{words[words.index("--preset") + 1]}"' in presets
-        else:
-            good = os.access(ROOT / words[0], os.X_OK)
-        verdict(line, good)
+    """Scripts and presets it names exist, and the gateway takes every subcommand, setting and variable."""
+    with tempfile.TemporaryDirectory() as folder:
+        for line in command.strip().splitlines():
+            words = shlex.split(re.sub(r"\$\([^)]*\)", "", line.split(">>")[0]))
+            environment, why = clean_environment(), ""
+            while words and re.match(r"[A-Z_]+=", words[0]):
+                name, value = words.pop(0).split("=", 1)
+                environment[name] = value
+            if words[0].endswith("bin/hearonce"):
+                why = gateway_complaint(words[1:], environment, folder)
+                good = why is None
+            elif words[0] == "cmake":
+                presets = run(["cmake", "--list-presets=all"]).stdout
+                good = f'"{words[words.index("--preset") + 1]}"' in presets
+            else:
+                good = os.access(ROOT / words[0], os.X_OK)
+            verdict(line, good, why)
 
 
 def check_js(code, port):
