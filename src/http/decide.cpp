@@ -12,7 +12,8 @@ enter_as how_of(const caller_words& words) {
 }
 
 result<void> check_name(services& parts, const caller_words& words, const std::string& principal, decided& made) {
-    if (words.idempotency_key.empty()) return {};
+    // Who brings no bytes starts no work that a key could stand for.
+    if (words.idempotency_key.empty() || !made.plan.audio->bytes) return {};
     const auto caller = std::to_string(principal.size()) + ":" + principal + std::to_string(words.device_id.size()) + ":" + words.device_id;
     made.name = digest_of(keyed_digest(parts.auth.hmac_key(), caller + words.idempotency_key));
     made.plan.name = made.name;

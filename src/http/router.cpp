@@ -36,8 +36,8 @@ using std::chrono::steady_clock;
 constexpr std::string_view models_prefix = "/v1/models/";
 
 constexpr std::array paths{
-    path_entry{"/v1/audio/transcriptions", observe::route::transcriptions, "POST", admission::caller},
-    path_entry{"/v1/audio/translations", observe::route::translations, "POST", admission::caller},
+    path_entry{"/v1/audio/transcriptions", observe::route::transcriptions, "GET, POST", admission::caller},
+    path_entry{"/v1/audio/translations", observe::route::translations, "GET, POST", admission::caller},
     path_entry{"/v1/models", observe::route::models, "GET, HEAD", admission::caller},
     path_entry{"/health/live", observe::route::live, "GET, HEAD", admission::anybody},
     path_entry{"/health/ready", observe::route::ready, "GET, HEAD", admission::anybody},

@@ -1,5 +1,6 @@
-// The endpoint's sequence: receive, decide, enter the flight, wait, render. Next files: receive.cpp, decide.cpp,
+// The endpoint's sequence: receive (or ask), decide, enter the flight, wait, render. Next files: receive.cpp, ask.cpp, decide.cpp,
 // transcript_stream.cpp, then src/work/flights.cpp.
+#include <http/ask.hpp>
 #include <http/cache_status.hpp>
 #include <http/decide.hpp>
 #include <http/event_stream.hpp>
@@ -20,12 +21,26 @@ constexpr std::chrono::seconds waiter_slack{5};
 
 error error_of(flight_refusal why) {
     if (why == flight_refusal::stopped) return errc::draining;
+    if (why == flight_refusal::unknown) return errc::audio_unknown;
     return error(errc::overloaded).with_retry_after(std::chrono::seconds(5));
 }
 
 // Null in every mode but `own-key`. Handed straight on: a waiter must not keep keys while it waits.
 std::shared_ptr<const caller_keys> keys_of(const services& parts, const request_head& head) {
     return parts.auth.mode() == auth_mode::own_key ? caller_keys_of(head) : nullptr;
+}
+
+void count(services& parts, flight_role role) {
+    if (role == flight_role::led) parts.counted.work_led();
+    if (role == flight_role::joined) parts.counted.work_joined();
+    if (role == flight_role::hit) parts.counted.work_hit();
+}
+
+// For a caller that brought no bytes: finds or joins, never leads.
+work::flights::ticket find(services& parts, const decided& asked) {
+    auto ticket = parts.flights.find(asked.key);
+    count(parts, ticket.role());
+    return ticket;
 }
 
 // Not a coroutine, and all of the plan is gone when it returns unless it leads: the bytes of a joined upload are dropped here.
@@ -35,10 +50,13 @@ work::flights::ticket enter(services& parts, decided& asked, const asio::any_io_
         return work::fly(std::move(plan), work::gate::pass(parts.under_way), parts.dispatcher, parts.names, parts.counted);
     };
     auto ticket = parts.flights.enter(asked.key, executor, std::move(work), asked.how, std::move(told));
-    if (ticket.role() == flight_role::led) parts.counted.work_led();
-    if (ticket.role() == flight_role::joined) parts.counted.work_joined();
-    if (ticket.role() == flight_role::hit) parts.counted.work_hit();
+    count(parts, ticket.role());
     return ticket;
+}
+
+// Who may ask without sending: in `open` mode a hash would be a key that anybody could try, so it takes this very machine.
+bool may_ask(const services& parts, const request_head& head) {
+    return parts.auth.mode() != auth_mode::open || asks_from_loopback(head, parts.trusted_proxies);
 }
 
 observe::came came_of(flight_role role) {
@@ -89,14 +107,25 @@ asio::awaitable<result<response>> transcribe(exchange& request, services& parts,
     if (!words->traceparent.empty()) notes.trace_id = words->traceparent.substr(3, 32);
     if (principal.empty()) principal = open_principal(words->device_id, client_address_of(request.head(), parts.trusted_proxies));
 
-    auto upload = co_await receive(request, parts, wanted, words->audio_duration, notes);
+    const bool asking = request.head().method == "GET";
+    if (asking && !may_ask(parts, request.head())) co_return errc::audio_unknown;
+    result<received> upload = errc::internal_error;
+    if (asking) {
+        // A body means nothing here; it is over before the caller's connection is watched.
+        auto piece = co_await request.read_body();
+        if (!piece) co_return piece.error();
+        if (!piece->empty()) co_return error(errc::invalid_parameter, "A GET takes no body.");
+        upload = ask_of(request.head(), *words, wanted);
+    } else {
+        upload = co_await receive(request, parts, wanted, words->audio_duration, notes);
+    }
     if (!upload) co_return upload.error();
     auto asked = decide(parts, *words, principal, keys_of(parts, request.head()), std::move(*upload));
     if (!asked) co_return asked.error();
 
     const auto limit = asked->plan.limit.at() + waiter_slack;
     const auto entered = steady_clock::now();
-    auto place = enter(parts, *asked, request.executor());
+    auto place = asking ? find(parts, *asked) : enter(parts, *asked, request.executor());
     if (!place) {
         release_name(parts, *asked);
         co_return error_of(place.refusal());
