@@ -116,6 +116,34 @@ it(`${release}: tries again when it is told to`, async () => {
     assert.equal((await upstream.stats()).calls, 2);
 });
 
+for (const fault of ['cut_sse=mid_record', 'sse_error', 'reset=after_head', 'reset=after_body']) {
+    it(`${release}: notices a stream with ${fault}`, async () => {
+        await upstream.faults(fault);
+        await assert.rejects(async () => {
+            for await (const piece of await connect().models.generateContentStream({ model: 'gemini-3.8-flash', contents: contents(newRecording()) })) {
+                assert.notEqual(piece.candidates?.[0]?.finishReason, 'STOP');
+            }
+        });
+    });
+}
+
+it(`${release}: that leaves is seen to leave`, async () => {
+    await upstream.faults('pace=60s');
+    const stop = new AbortController();
+    const reading = async () => {
+        const config = { abortSignal: stop.signal };
+        for await (const piece of await connect().models.generateContentStream({ model: 'gemini-3.8-flash', contents: contents(newRecording()), config })) {
+            assert.equal(piece.candidates[0].finishReason, undefined);
+            stop.abort();
+        }
+    };
+    await assert.rejects(reading());
+    while ((await upstream.stats()).aborted_by_peer !== 1) await new Promise(setImmediate);
+    const { left, in_flight: inFlight } = await upstream.stats();
+    assert.deepEqual([left.map(({ during }) => during), inFlight], [['answer'], 0]);
+    assert.ok(left[0].after_ms < 30000);
+});
+
 it(`${release}: lists the models`, async () => {
     const names = [];
     for await (const one of await connect().models.list()) names.push(one.name);
