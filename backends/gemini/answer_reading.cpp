@@ -16,8 +16,9 @@ bool is_event_stream(const net::http_answer& head) noexcept {
     return std::ranges::equal(head.find("content-type").value_or("").substr(0, type.size()), type, same);
 }
 
+// The work may have been done: doing it again is not for a program to decide.
 failed not_gemini() {
-    return {error(errc::upstream_error, "The backend's answer cannot be read.").with_remedy(remedy::elsewhere),
+    return {error(errc::upstream_error, "The backend's answer cannot be read.").with_remedy(remedy::none),
             "the upstream answered with something that is not Gemini's JSON: is base_url right?"};
 }
 

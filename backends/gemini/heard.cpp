@@ -163,8 +163,9 @@ void heard::append(std::string& fresh, std::string_view piece, bool apart) {
 
 result<void> heard::end(bool streamed) const {
     const auto failed = [](std::string why) { return error(errc::upstream_error, std::move(why)).with_remedy(remedy::elsewhere); };
+    // What broke off may have been done: doing it again is not for a program to decide.
+    if (reason_.empty() && streamed) return failed("The upstream's answer ended before the transcript did.").with_remedy(remedy::none);
     if (!any_) return failed("The upstream answered without a transcript.");
-    if (reason_.empty() && streamed) return failed("The upstream's answer ended before the transcript did.");
     if (reason_.empty() || reason_ == "STOP") return {};
     if (reason_ == "MAX_TOKENS") return failed("The upstream cut the transcript off at its length limit.");
     return failed("The upstream did not finish the transcript: " + reason_word(reason_) + ".");
