@@ -63,7 +63,7 @@ struct counts {
 
     std::uint64_t calls = 0;           // Transcriptions, translations, generations: counted when the head has come.
     std::uint64_t other_requests = 0;  // Models and unknown paths; /_stats and the like are not counted at all.
-    std::uint64_t in_flight = 0;       // Calls begun and not ended.
+    std::uint64_t in_flight = 0;       // Calls whose answer is not yet wholly on its way.
     std::uint64_t in_flight_max = 0;
     std::uint64_t connections_open = 0;
     std::uint64_t connections_accepted = 0;

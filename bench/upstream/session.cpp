@@ -133,13 +133,15 @@ asio::awaitable<session::then> session::serve_other() {
     co_return next;
 }
 
-asio::awaitable<bool> session::send(const sending& what) {
+asio::awaitable<bool> session::send(const sending& what, flying* counted) {
     for (std::size_t index = 0; index < what.pieces.size(); ++index) {
         if (index > 1 && what.pace.count() > 0) {
             const bool there = co_await wire_->pause(clock::now() + what.pace);
             if (!there) co_return false;
         }
         bool sent = false;
+        // One that drips is long in coming, and who leaves it is to be seen.
+        if (counted != nullptr && index + 1 == what.pieces.size() && what.drip.count() == 0) counted->land();
         if (what.drip.count() > 0) {
             const auto before_first = index == 0 ? std::chrono::milliseconds(0) : what.drip;
             sent = co_await send_dripping(what.pieces[index], before_first, what.drip);

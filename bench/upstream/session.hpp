@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace hearonce::upstream {
 
@@ -47,11 +48,29 @@ private:
     boost::asio::awaitable<bool> read_head();
     boost::asio::awaitable<then> serve();
 
+    // A call in flight: until its answer's last piece is on its way, so that who has the answer finds it ended; else until its
+    // session is over with it.
+    class flying {
+    public:
+        flying(ledger& seen, const call& it) : seen_(seen), it_(it) {}
+        ~flying() { land(); }
+        flying(const flying&) = delete;
+        flying& operator=(const flying&) = delete;
+        void land() {
+            if (!std::exchange(landed_, true)) seen_.ended(it_.body_bytes());
+        }
+
+    private:
+        ledger& seen_;
+        const call& it_;
+        bool landed_ = false;
+    };
+
     // Calls: what a real one would be paid for.
     boost::asio::awaitable<then> serve_call();
-    boost::asio::awaitable<then> hear(call& it);
-    boost::asio::awaitable<then> answer_call(const call& it);
-    boost::asio::awaitable<then> refuse_early(const call& it);
+    boost::asio::awaitable<then> hear(call& it, flying& counted);
+    boost::asio::awaitable<then> answer_call(const call& it, flying& counted);
+    boost::asio::awaitable<then> refuse_early(const call& it, flying& counted);
     then reset_connection();
     then peer_left(std::string_view during);
 
@@ -62,7 +81,7 @@ private:
     // The body as text, up to a limit; false: it did not come whole.
     boost::asio::awaitable<bool> read_text(body_reader& body, std::string& to);
 
-    boost::asio::awaitable<bool> send(const sending& what);
+    boost::asio::awaitable<bool> send(const sending& what, flying* counted = nullptr);
     boost::asio::awaitable<bool> send_dripping(std::string_view bytes, std::chrono::milliseconds before_first,
                                                std::chrono::milliseconds pause);
     boost::asio::awaitable<then> end_as(const sending& what);

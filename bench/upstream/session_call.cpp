@@ -16,19 +16,6 @@ constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::uint64_t body_bytes_max = 1024ULL * 1024 * 1024;
 constexpr std::chrono::milliseconds linger_limit{2000};
 
-// In flight until it is out of scope, however the session ends.
-class in_flight {
-public:
-    in_flight(ledger& seen, const call& it) : seen_(seen), it_(it) {}
-    ~in_flight() { seen_.ended(it_.body_bytes()); }
-    in_flight(const in_flight&) = delete;
-    in_flight& operator=(const in_flight&) = delete;
-
-private:
-    ledger& seen_;
-    const call& it_;
-};
-
 }  // namespace
 
 session::then session::peer_left(std::string_view during) {
@@ -38,28 +25,31 @@ session::then session::peer_left(std::string_view during) {
 
 asio::awaitable<session::then> session::serve_call() {
     call it(head_, to_, home_.how, home_.plot.fault_of(head_));
-    const in_flight counted(home_.seen, it);
+    flying counted(home_.seen, it);
     auto next = then::end;
     if (it.fault().early()) {
-        next = co_await refuse_early(it);
+        next = co_await refuse_early(it, counted);
     } else {
-        next = co_await hear(it);
+        next = co_await hear(it, counted);
     }
     co_return next;
 }
 
 // With the body, or what is left of it, unread.
-asio::awaitable<session::then> session::refuse_early(const call& it) {
-    if (it.fault().reset == fault::reset_at::before_body) co_return reset_connection();
+asio::awaitable<session::then> session::refuse_early(const call& it, flying& counted) {
+    if (it.fault().reset == fault::reset_at::before_body) {
+        counted.land();
+        co_return reset_connection();
+    }
     const auto made = to_.gemini ? gemini_key_refusal() : openai_key_refusal();
     home_.seen.answered(id_, made.status);
     const auto bytes = sending_of(made, fault(), to_.gemini, false, request_id());
-    const bool sent = co_await send(bytes);
+    const bool sent = co_await send(bytes, &counted);
     if (sent) co_await wire_->linger(linger_limit);
     co_return then::end;
 }
 
-asio::awaitable<session::then> session::hear(call& it) {
+asio::awaitable<session::then> session::hear(call& it, flying& counted) {
     if (server::expectation_of(head_) == server::expectation::go_on) {
         const bool sent = co_await wire_->send(go_on);
         if (!sent) co_return peer_left("upload");
@@ -73,7 +63,7 @@ asio::awaitable<session::then> session::hear(call& it) {
         it.feed(body.data());
         if (!it.fault().early()) continue;
         // The prompt came before the recording.
-        const auto next = co_await refuse_early(it);
+        const auto next = co_await refuse_early(it, counted);
         co_return next;
     }
     it.finish();
@@ -82,14 +72,14 @@ asio::awaitable<session::then> session::hear(call& it) {
     auto next = then::end;
     if (it.fault().early()) {
         // Its prompt came too late to stop the upload.
-        next = co_await refuse_early(it);
+        next = co_await refuse_early(it, counted);
     } else {
-        next = co_await answer_call(it);
+        next = co_await answer_call(it, counted);
     }
     co_return next;
 }
 
-asio::awaitable<session::then> session::answer_call(const call& it) {
+asio::awaitable<session::then> session::answer_call(const call& it, flying& counted) {
     const auto& wrong = it.fault();
     const auto until = clock::now() + wrong.delay.value_or(home_.plot.delay());
     const auto made = with_fault(it.answer(), wrong, to_.gemini, std::chrono::system_clock::now());
@@ -97,8 +87,9 @@ asio::awaitable<session::then> session::answer_call(const call& it) {
     const bool there = co_await wire_->pause(until);
     if (!there) co_return peer_left("waiting");
     if (!bytes.pieces.empty()) home_.seen.answered(id_, made.status);
-    const bool sent = co_await send(bytes);
+    const bool sent = co_await send(bytes, &counted);
     if (!sent) co_return peer_left("answer");
+    if (bytes.then == sending::end::reset) counted.land();
     const auto next = co_await end_as(bytes);
     if (bytes.then == sending::end::hang) peer_left("waiting");
     co_return next;
