@@ -32,7 +32,7 @@ std::string first_line_of(const fs::path& file) {
 
 }  // namespace
 
-model_part::model_part(fs::path folder, std::string_view name) {
+model_part::model_part(const fs::path& folder, std::string_view name) {
     file_ = folder / ("ggml-" + std::string(name) + ".bin");
     part_ = file_;
     part_ += ".part";

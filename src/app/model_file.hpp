@@ -19,7 +19,7 @@ namespace hearonce::app {
 class model_part {
 public:
     // Makes `folder` if it is missing. Check problem() before anything else.
-    model_part(std::filesystem::path folder, std::string_view name);
+    model_part(const std::filesystem::path& folder, std::string_view name);
     ~model_part();
     model_part(const model_part&) = delete;
     model_part& operator=(const model_part&) = delete;
