@@ -65,6 +65,7 @@ public:
 
     std::string_view name() const noexcept override { return engine_->settings().name; }
     backend_state state() const override { return engine_->state(); }
+    bool watches_itself() const noexcept override { return true; }
     std::vector<std::string> models() const override { return engine_->settings().models; }
     std::string default_model() const override { return engine_->settings().default_model; }
     whisper_counts counts() const noexcept override { return engine_->counts(); }

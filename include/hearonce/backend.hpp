@@ -87,6 +87,9 @@ public:
 
     // Whose key the calls carry; `none` for an engine that needs no key.
     virtual hearonce::provider provider() const noexcept { return provider::none; }
+    // True: it restarts what fails and says in state() when it cannot work. Its failures are then about single recordings,
+    // and a caller whose recordings crash it must not keep it from all others.
+    virtual bool watches_itself() const noexcept { return false; }
     // Calls at one time over all event loops; 0: no bound. Kept by whoever dispatches.
     virtual unsigned in_flight_max() const noexcept { return 0; }
     // The limit of one piece of work, queues and further attempts included.

@@ -175,11 +175,12 @@ dispatch_run::step dispatch_run::after(called made, std::size_t which) {
     return next;
 }
 
-// A backend that says itself why it cannot work (no model, no key) goes on saying so.
+// A backend that says itself why it cannot work (no model, no key) goes on saying so. One that watches itself is never left
+// alone: by now it may have been restarted, so its state does not tell what the failure was about.
 void dispatch_run::leave(const result<transcript>& heard, const backend& from) {
     if (!stay_) return;
     auto about = verdict_of(heard);
-    if (about == verdict::fails && !from.state().ready) about = verdict::nothing;
+    if (about == verdict::fails && (from.watches_itself() || !from.state().ready)) about = verdict::nothing;
     stay_->end(about);
     stay_.reset();
 }

@@ -45,6 +45,7 @@ public:
     std::string default_model() const override { return name_; }
     result<void> supports(const transcription_request&) const override { return {}; }
     hearonce::provider provider() const noexcept override { return whose_; }
+    bool watches_itself() const noexcept override { return watches; }
     unsigned in_flight_max() const noexcept override { return calls_max; }
     std::chrono::milliseconds time_allowed(std::optional<std::chrono::milliseconds>) const override { return allowed; }
 
@@ -65,7 +66,7 @@ public:
     std::vector<attempt> seen;
     std::chrono::milliseconds allowed = 60s;
     unsigned calls_max = 0;
-    bool ready = true, hangs = false, throws = false, tells = false;
+    bool ready = true, hangs = false, throws = false, tells = false, watches = false;
 
 private:
     std::string name_;

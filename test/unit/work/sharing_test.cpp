@@ -100,6 +100,15 @@ BOOST_AUTO_TEST_CASE(nobody_stands_in_line_at_a_backend_that_is_left_alone) {
     BOOST_TEST(returns.end.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_backend_that_watches_itself_is_never_left_alone) {
+    cloud->watches = true;
+    for (const auto code : {errc::upstream_error, errc::upstream_timeout}) {
+        cloud->script = {error(code)};
+        for (unsigned i = 0; i < 2 * circuit::failures_max; ++i) BOOST_TEST(run(alone()).calls == 1u);
+        BOOST_TEST(asked().state_of(*cloud).ready);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(beyond_the_bound_flights_wait_in_line_and_go_on_in_turn) {
     cloud->calls_max = 1;
     cloud->hangs = true;
