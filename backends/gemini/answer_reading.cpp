@@ -1,5 +1,6 @@
 // Next files: heard.cpp, transcript_of.cpp, failure.cpp.
 #include <backends/gemini/answer_reading.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
@@ -9,12 +10,6 @@
 namespace hearonce::gemini {
 namespace json = boost::json;
 namespace {
-
-bool is_event_stream(const net::http_answer& head) noexcept {
-    constexpr std::string_view type = "text/event-stream";
-    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-    return std::ranges::equal(head.find("content-type").value_or("").substr(0, type.size()), type, same);
-}
 
 // The work may have been done: doing it again is not for a program to decide.
 failed not_gemini() {
@@ -26,7 +21,7 @@ failed not_gemini() {
 
 std::string untold_blanks::pass(std::string_view piece) {
     held_ += piece;
-    const std::string_view text = trimmed(held_);
+    const std::string_view text = ascii::trimmed(held_);
     if (text.empty()) {
         if (!begun_) held_.clear();
         return {};
@@ -40,7 +35,7 @@ std::string untold_blanks::pass(std::string_view piece) {
 }
 
 bool answer_reading::take(const net::http_answer& head, std::string_view piece) {
-    if (head.status != 200 || !is_event_stream(head)) {
+    if (head.status != 200 || !head.is_of("text/event-stream")) {
         whole_ += piece;
         return true;
     }

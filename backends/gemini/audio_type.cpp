@@ -1,9 +1,9 @@
 // Next file: request_text.cpp.
 #include <backends/gemini/audio_type.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 namespace hearonce::gemini {
@@ -25,16 +25,10 @@ constexpr auto words = std::to_array<word>({
     {".amr", "audio/amr", false},
 });
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return out;
-}
-
 std::string type_by_word(const recording& audio, bool transcriber) {
-    std::string type = lower(audio.client_content_type);
+    std::string type = ascii::lowered(audio.client_content_type);
     type.resize(std::min(type.find_first_of("; "), type.size()));
-    const std::string name = lower(audio.client_file_name);
+    const std::string name = ascii::lowered(audio.client_file_name);
     for (const word& each : words) {
         const bool said = each.said.starts_with('.') ? name.ends_with(each.said) : type == each.said;
         if (said && (each.general || transcriber)) return std::string(each.type);

@@ -1,5 +1,6 @@
 // The table of names. Next file: none.
 #include <backends/gemini/language.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <algorithm>
 #include <array>
@@ -143,28 +144,19 @@ constexpr auto table = std::to_array<entry>({{"en", "english"},
                                              {"lg", "ganda"},
                                              {"ff", "fulah"}});
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& each : out) {
-        if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
-    }
-    return out;
-}
-
 std::string_view primary(std::string_view code) noexcept {
     return code.substr(0, code.find_first_of("-_"));
 }
 
 // Letters, digits and hyphens: nothing else can stand in a tag (RFC 5646 section 2.1).
 bool is_tag(std::string_view text) noexcept {
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     const std::string_view first = text.substr(0, text.find('-'));
-    if (first.size() < 2 || first.size() > 3 || !std::ranges::all_of(first, letter) || text.size() > 35) return false;
-    return std::ranges::all_of(text, [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-'; });
+    if (first.size() < 2 || first.size() > 3 || !std::ranges::all_of(first, ascii::is_letter) || text.size() > 35) return false;
+    return std::ranges::all_of(text, [](char c) { return ascii::is_letter_or_digit(c) || c == '-'; });
 }
 
 const entry* find(std::string_view code_or_name) {
-    const std::string wanted = lower(code_or_name);
+    const std::string wanted = ascii::lowered(code_or_name);
     for (const entry& each : table) {
         if (each.name == wanted || each.code == primary(wanted)) return &each;
     }

@@ -1,5 +1,6 @@
 // Names and paths. Next file: request_text.cpp.
 #include <backends/gemini/model.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ std::string_view bare(std::string_view model) noexcept {
 
 // RFC 3986 section 2.3.
 bool unreserved(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
+    return ascii::is_letter_or_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 void append_encoded(std::string& out, std::string_view text) {
@@ -32,7 +33,7 @@ void append_encoded(std::string& out, std::string_view text) {
 
 // `v1`, `v1beta`, `v1alpha2`
 bool is_version(std::string_view segment) noexcept {
-    return segment.size() > 1 && segment[0] == 'v' && segment[1] >= '0' && segment[1] <= '9' && std::ranges::all_of(segment, unreserved);
+    return segment.size() > 1 && segment[0] == 'v' && ascii::is_digit(segment[1]) && std::ranges::all_of(segment, unreserved);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A general model's JSON: read strictly as JSON, leniently as times. Next file: failure.cpp.
 #include <backends/gemini/language.hpp>
 #include <backends/gemini/transcript_of.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
@@ -17,11 +18,11 @@ constexpr double seconds_max = 1e6;
 
 // What stands between ```json and ``` where a model wraps its answer as Markdown.
 std::string_view unfenced(std::string_view text) noexcept {
-    text = trimmed(text);
+    text = ascii::trimmed(text);
     constexpr std::string_view fence = "```";
     if (!text.starts_with(fence)) return text;
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-    text = trimmed(text);
+    text = ascii::trimmed(text);
     if (text.ends_with(fence)) text.remove_suffix(fence.size());
     return text;
 }
@@ -58,7 +59,7 @@ bool add(const json::value& given, const wish& wanted, speakers& voices, transcr
     const auto start = time_of(from.if_contains("start"));
     const auto end = time_of(from.if_contains("end"));
     if (text == nullptr || !text->is_string() || !start) return false;
-    const std::string_view said = trimmed(text->get_string());
+    const std::string_view said = ascii::trimmed(text->get_string());
     if (said.empty()) return true;
     const double most = wanted.audio_seconds.value_or(seconds_max);
     segment made;
@@ -69,7 +70,7 @@ bool add(const json::value& given, const wish& wanted, speakers& voices, transcr
     made.end_seconds = std::max(made.start_seconds, std::min(end.value_or(*start), most));
     made.text = " ";
     made.text += said;
-    if (wanted.class_of_detail == detail::diarized) made.speaker = voices.letter_of(trimmed(text_in(from, "speaker")));
+    if (wanted.class_of_detail == detail::diarized) made.speaker = voices.letter_of(ascii::trimmed(text_in(from, "speaker")));
     if (!into.text.empty()) into.text += ' ';
     into.text += said;
     into.segments.push_back(std::move(made));
@@ -80,7 +81,7 @@ bool add(const json::value& given, const wish& wanted, speakers& voices, transcr
 
 result<transcript> transcript_of_json(std::string_view text, const wish& wanted) {
     transcript made;
-    if (trimmed(text).empty()) return made;
+    if (ascii::trimmed(text).empty()) return made;
     boost::system::error_code broken;
     const json::value read = json::parse(unfenced(text), broken);
     if (broken) return unreadable();

@@ -1,6 +1,7 @@
 // Next files: turns.cpp, structured.cpp.
 #include <backends/gemini/language.hpp>
 #include <backends/gemini/transcript_of.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <algorithm>
 
@@ -18,17 +19,11 @@ std::string language_of(const heard& from, const wish& wanted) {
 
 result<transcript> text_only(const heard& from) {
     transcript made;
-    made.text = trimmed(from.text());
+    made.text = ascii::trimmed(from.text());
     return made;
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) noexcept {
-    constexpr std::string_view spaces = " \t\r\n\v\f";
-    const auto first = text.find_first_not_of(spaces);
-    return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(spaces) - first + 1);
-}
 
 std::string speakers::letter_of(std::string_view label) {
     auto place = std::ranges::find(known_, label);

@@ -41,6 +41,4 @@ private:
     std::vector<std::string> known_;
 };
 
-std::string_view trimmed(std::string_view text) noexcept;
-
 }  // namespace hearonce::gemini

@@ -1,6 +1,7 @@
 // A transcriber's turns cut into segments: a sentence, or a speaker's turn, each. Next file: structured.cpp.
 #include <backends/gemini/language.hpp>
 #include <backends/gemini/transcript_of.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <algorithm>
 #include <array>
@@ -47,7 +48,7 @@ std::vector<std::size_t> places_of(const turn& of) {
     std::vector<std::size_t> places;
     std::size_t from = 0;
     for (const timed_word& each : of.words) {
-        const std::string_view word = trimmed(each.text);
+        const std::string_view word = ascii::trimmed(each.text);
         const std::size_t at = of.text.find(word, from);
         if (at == std::string::npos) return {};
         places.push_back(at);
@@ -61,13 +62,13 @@ std::string text_of(const turn& of, const std::vector<std::size_t>& places, std:
     if (!places.empty()) {
         const std::size_t begin = first == 0 ? 0 : places[first];
         const std::size_t end = last < places.size() ? places[last] : of.text.size();
-        return std::string(trimmed(std::string_view(of.text).substr(begin, end - begin)));
+        return std::string(ascii::trimmed(std::string_view(of.text).substr(begin, end - begin)));
     }
     const std::string_view between = written_without_spaces(of.language) ? "" : " ";
     std::string out;
     for (std::size_t i = first; i < last; ++i) {
         if (!out.empty()) out += between;
-        out += trimmed(of.words[i].text);
+        out += ascii::trimmed(of.words[i].text);
     }
     return out;
 }
@@ -79,9 +80,9 @@ public:
     // False: it has no times.
     bool add(const turn& of) {
         if (of.words.empty()) {
-            if (trimmed(of.text).empty()) return true;
+            if (ascii::trimmed(of.text).empty()) return true;
             if (!of.start_seconds) return false;
-            add_segment(std::string(trimmed(of.text)), *of.start_seconds, of.end_seconds.value_or(*of.start_seconds), of.speaker);
+            add_segment(std::string(ascii::trimmed(of.text)), *of.start_seconds, of.end_seconds.value_or(*of.start_seconds), of.speaker);
             return true;
         }
         const auto cuts = cuts_of(of, diarized_);
@@ -92,7 +93,7 @@ public:
             add_segment(text_of(of, places, cuts[i], last), first.start_seconds, of.words[last - 1].end_seconds, speaker_of(first, of));
         }
         for (const timed_word& each : of.words)
-            into_.words.push_back({std::string(trimmed(each.text)), each.start_seconds, each.end_seconds});
+            into_.words.push_back({std::string(ascii::trimmed(each.text)), each.start_seconds, each.end_seconds});
         return true;
     }
 
@@ -116,7 +117,7 @@ private:
 
 result<transcript> transcript_of_turns(const heard& from, const wish& wanted) {
     transcript made;
-    made.text = trimmed(from.text());
+    made.text = ascii::trimmed(from.text());
     collector into(made, wanted.class_of_detail == detail::diarized);
     bool timed = !from.turns().empty() || made.text.empty();
     for (const turn& each : from.turns()) timed = into.add(each) && timed;

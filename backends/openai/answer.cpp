@@ -2,6 +2,7 @@
 #include <backends/openai/answer.hpp>
 #include <backends/openai/json_reading.hpp>
 #include <backends/openai/languages.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
@@ -55,7 +56,7 @@ void append_word(std::vector<word_time>& words, word_time one, bool continues) {
         words.back().end_seconds = one.end_seconds;
         return;
     }
-    one.word = trimmed(one.word);
+    one.word = ascii::trimmed(one.word);
     if (!one.word.empty()) words.push_back(std::move(one));
 }
 
@@ -112,7 +113,7 @@ result<transcript> parse_response(std::string_view body, const answer_terms& ter
         return error(errc::upstream_error, "The backend's answer is not a transcript.").with_remedy(remedy::none);
     }
     const std::string whole = joined_lines(text_of(*parsed, "text"), terms.whisper_server);
-    transcript made = transcript_of(*parsed, std::string(trimmed(whole)), terms);
+    transcript made = transcript_of(*parsed, std::string(ascii::trimmed(whole)), terms);
     made.more = kept_members(body);
     return made;
 }

@@ -2,6 +2,7 @@
 #include <backends/openai/events.hpp>
 #include <backends/openai/json_reading.hpp>
 #include <backends/openai/quoted_message.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
@@ -31,7 +32,7 @@ bool says_error(const json::object& record) noexcept {
 
 result<std::optional<transcript_delta>> event_reading::take(std::string_view event, std::string_view data) {
     if (complete()) return told();
-    if (trimmed(data) == "[DONE]") {
+    if (ascii::trimmed(data) == "[DONE]") {
         if (chunks_) done_ = transcript_of({}, text_, terms_);
         return told();
     }
@@ -58,7 +59,7 @@ result<event_reading::told> event_reading::take_error(const json::object& record
 
 // What of a piece can be told now.
 std::string event_reading::next_text(std::string_view piece) {
-    const std::string_view content = trimmed(piece);
+    const std::string_view content = ascii::trimmed(piece);
     if (content.empty()) {
         if (!text_.empty()) blanks_ += piece;
         return {};
@@ -91,7 +92,7 @@ event_reading::told event_reading::take_turn(const json::object& record) {
 }
 
 event_reading::told event_reading::take_done(const json::object& record, std::string_view data) {
-    const std::string_view whole = trimmed(text_of(record, "text"));
+    const std::string_view whole = ascii::trimmed(text_of(record, "text"));
     transcript_delta rest;
     if (whole.size() > text_.size() && whole.starts_with(text_)) {
         // Told in the end only, in whole or in part; some listeners show nothing but deltas.

@@ -1,5 +1,6 @@
 // Names and types of the file part. Next file: request_form.cpp.
 #include <backends/openai/file_part.hpp>
+#include <hearonce/ascii.hpp>
 #include <observe/json_text.hpp>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ naming naming_of(container kind) noexcept {
 }
 
 bool is_alphanumeric(char c) noexcept {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return ascii::is_letter_or_digit(c);
 }
 
 std::string_view without_folders(std::string_view name) noexcept {

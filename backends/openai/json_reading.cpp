@@ -100,11 +100,4 @@ word_time word_of(const json::object& from) {
     return made;
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-    constexpr std::string_view blanks = " \t\r\n";
-    const std::size_t first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
-}
-
 }  // namespace hearonce::openai

@@ -39,7 +39,4 @@ std::vector<json_member> kept_members(std::string_view valid_object);
 segment segment_of(const boost::json::object& from, std::int64_t number);
 word_time word_of(const boost::json::object& from);
 
-// Without white space at its ends.
-std::string_view trimmed(std::string_view text) noexcept;
-
 }  // namespace hearonce::openai

@@ -1,5 +1,6 @@
 // The table. Nothing follows.
 #include <backends/openai/languages.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <algorithm>
 #include <array>
@@ -46,10 +47,7 @@ bool can_be_a_name(char c) noexcept {
 
 std::string language_name(std::string_view code_or_name) {
     if (code_or_name.size() > name_bytes_max) return {};
-    std::string lower(code_or_name);
-    for (char& c : lower) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
+    std::string lower = ascii::lowered(code_or_name);
     if (!std::ranges::all_of(lower, can_be_a_name)) return {};
     // "de-at" and "zh_hans" are spoken like "de" and "zh".
     const std::string_view primary = std::string_view(lower).substr(0, lower.find_first_of("-_"));

@@ -24,13 +24,6 @@ bool good(std::uint16_t status) noexcept {
     return status >= 200 && status < 300;
 }
 
-bool is_event_stream(const net::http_answer& head) noexcept {
-    constexpr std::string_view type = "text/event-stream";
-    const auto given = head.find("content-type");
-    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-    return given && std::ranges::equal(given->substr(0, type.size()), type, same);
-}
-
 // The answer to a request that asked for events, as it arrives. An answer of another type is gathered.
 class streamed_answer {
 public:
@@ -39,7 +32,7 @@ public:
 
     // False: no more is wanted.
     bool take(const net::http_answer& head, std::string_view piece) {
-        if (!good(head.status) || !is_event_stream(head)) {
+        if (!good(head.status) || !head.is_of("text/event-stream")) {
             gathered_ += piece;
             return true;
         }

@@ -1,5 +1,6 @@
 // Answers in the shape that a schema asks for. Next file: sending.cpp.
 #include <bench/upstream/gemini_answer.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <observe/json_text.hpp>
 
@@ -62,7 +63,7 @@ private:
                 if (made.empty() && one.is_string() && one.get_string() != "null") made = one.get_string();
             }
         }
-        std::ranges::transform(made, made.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        made = ascii::lowered(made);
         return made.empty() && of.contains("properties") ? "object" : made;
     }
 

@@ -1,20 +1,11 @@
 // Counting. Next file: ledger_json.cpp.
 #include <bench/upstream/ledger.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace hearonce::upstream {
-
-namespace {
-
-bool same_name(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-    return std::ranges::equal(a, b, {}, lower, lower);
-}
-
-}  // namespace
 
 const std::string* seen_request::field(std::string_view name) const noexcept {
     const auto found = std::ranges::find(fields, name, &form_field::name);
@@ -22,7 +13,7 @@ const std::string* seen_request::field(std::string_view name) const noexcept {
 }
 
 const std::string* seen_request::header(std::string_view name) const noexcept {
-    const auto found = std::ranges::find_if(headers, [name](const auto& one) { return same_name(one.name, name); });
+    const auto found = std::ranges::find_if(headers, [name](const auto& one) { return ascii::equal_in_any_case(one.name, name); });
     return found == headers.end() ? nullptr : &found->value;
 }
 

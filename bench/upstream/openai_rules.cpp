@@ -1,5 +1,6 @@
 // Next file: openai_answer.cpp.
 #include <bench/upstream/openai_rules.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <algorithm>
 #include <array>
@@ -54,8 +55,7 @@ refusal check_file(const form_reader& form, openai_asked& asked) {
     asked.file = *found;
     const auto& name = asked.file.name;
     const auto dot = name.rfind('.');
-    std::string ending = dot == std::string::npos ? std::string() : name.substr(dot + 1);
-    std::ranges::transform(ending, ending.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    const auto ending = ascii::lowered(dot == std::string::npos ? std::string() : name.substr(dot + 1));
     if (std::ranges::find(extensions, ending) == extensions.end())
         return wrong("Invalid file format. Supported formats: ['flac', 'm4a', 'mp3', 'mp4', 'mpeg', 'mpga', 'oga', 'ogg', 'wav', 'webm']");
     if (asked.file.bytes == 0) return wrong("Audio file is too short. Minimum audio length is 0.1 seconds.", "file", "audio_too_short");

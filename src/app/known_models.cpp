@@ -2,6 +2,7 @@
 #include <app/known_models.hpp>
 
 #include <app/settings_keys.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <algorithm>
 #include <array>
@@ -48,10 +49,6 @@ constexpr std::array<known_model, 33> published{{
 
 constexpr std::size_t name_bytes_max = 64;
 
-bool is_letter_or_digit(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 }  // namespace
 
 std::span<const known_model> known_models() noexcept {
@@ -77,8 +74,8 @@ std::string_view nearest_model(std::string_view mistyped) {
 }
 
 bool is_model_name(std::string_view name) noexcept {
-    if (name.empty() || name.size() > name_bytes_max || !is_letter_or_digit(name.front())) return false;
-    return std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_'; });
+    if (name.empty() || name.size() > name_bytes_max || !ascii::is_letter_or_digit(name.front())) return false;
+    return std::ranges::all_of(name, [](char c) { return ascii::is_letter_or_digit(c) || c == '.' || c == '-' || c == '_'; });
 }
 
 }  // namespace hearonce::app

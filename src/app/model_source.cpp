@@ -1,6 +1,7 @@
 // Next file: model_file.cpp.
 #include <app/model_source.hpp>
 
+#include <hearonce/ascii.hpp>
 #include <net/url.hpp>
 
 #include <boost/url/parse.hpp>
@@ -58,7 +59,7 @@ answer_verdict judge_range(const net::http_answer& answer, const part_on_disk& p
 }
 
 bool is_sha256(std::string_view text) {
-    return text.size() == 64 && std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    return text.size() == 64 && std::ranges::all_of(text, [](char c) { return ascii::is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 }  // namespace

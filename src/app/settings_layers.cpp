@@ -2,6 +2,7 @@
 #include <app/settings_layers.hpp>
 
 #include <app/settings_keys.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <cerrno>
 #include <cstring>
@@ -102,7 +103,7 @@ void add_environment(layers& into, const environment& variables) {
         const std::string_view rest = std::string_view(name).substr(prefix.size());
         for (std::size_t i = 0; i < rest.size(); ++i) {
             const bool dot = rest.substr(i).starts_with("__");
-            dotted += dot ? '.' : (rest[i] >= 'A' && rest[i] <= 'Z' ? static_cast<char>(rest[i] - 'A' + 'a') : rest[i]);
+            dotted += dot ? '.' : ascii::lower(rest[i]);
             if (dot) ++i;
         }
         if (dotted.find('.') != std::string::npos || find_key(dotted)) {

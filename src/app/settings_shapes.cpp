@@ -2,6 +2,7 @@
 #include <app/settings_shapes.hpp>
 
 #include <app/settings_keys.hpp>
+#include <hearonce/ascii.hpp>
 #include <net/url_port.hpp>
 
 #include <boost/url/parse.hpp>
@@ -15,12 +16,6 @@ namespace {
 namespace urls = boost::urls;
 
 constexpr std::size_t host_name_max = 253;  // RFC 1035 section 2.3.4, without the root's dot.
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return out;
-}
 
 bool is_host_name(std::string_view name) {
     if (name.empty() || name.size() > host_name_max || name.front() == '.' || name.front() == '-') return false;
@@ -52,13 +47,13 @@ std::optional<std::string> origin::read(const value& from) {
     if (url.has_error() || !net::sound_port(*url) || !url->has_authority() || url->has_userinfo() || url->encoded_host().empty())
         return std::nullopt;
     if (!url->encoded_path().empty() || url->has_query() || url->has_fragment()) return std::nullopt;
-    return lower(*typed);
+    return ascii::lowered(*typed);
 }
 
 std::optional<std::string> host_name::read(const value& from) {
     const auto typed = plain_text(from);
     if (!typed) return std::nullopt;
-    auto name = lower(*typed);
+    auto name = ascii::lowered(*typed);
     return is_host_name(name) ? std::optional(std::move(name)) : std::nullopt;
 }
 
@@ -76,9 +71,8 @@ std::optional<std::string> base_url::read(const value& from) {
 
 std::optional<std::string> variable_name::read(const value& from) {
     auto typed = plain_text(from);
-    if (!typed || (typed->front() >= '0' && typed->front() <= '9')) return std::nullopt;
-    const bool fine = std::ranges::all_of(
-        *typed, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
+    if (!typed || ascii::is_digit(typed->front())) return std::nullopt;
+    const bool fine = std::ranges::all_of(*typed, [](char c) { return ascii::is_letter_or_digit(c) || c == '_'; });
     return fine ? typed : std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 // Next file: settings_codec.hpp.
 #include <app/settings_units.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/network_v6.hpp>
@@ -31,17 +32,7 @@ constexpr std::array<unit, 9> size_units{{{"b", 1},
 // Longest first where one begins with another.
 constexpr std::array<unit, 5> time_units{{{"ms", 1}, {"s", 1000}, {"m", 60 * 1000}, {"h", 3600 * 1000}, {"d", 24 * 3600 * 1000}}};
 
-constexpr char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool equal_any_case(std::string_view a, std::string_view b) noexcept {
-    return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
-
-constexpr bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
+using ascii::is_digit;
 
 // A decimal number, digits kept apart so that no rounding happens.
 struct decimal {
@@ -88,7 +79,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
     if (rest.empty()) return times(*number, 1, size_max);
     if (rest.front() == ' ') rest.remove_prefix(1);
     for (const auto& [name, bytes] : size_units) {
-        if (equal_any_case(rest, name)) return times(*number, bytes, size_max);
+        if (ascii::equal_in_any_case(rest, name)) return times(*number, bytes, size_max);
     }
     return std::nullopt;
 }

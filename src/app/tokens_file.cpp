@@ -1,5 +1,6 @@
 // Next file: cli/token.cpp.
 #include <app/tokens_file.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <openssl/evp.h>
 #include <openssl/rand.h>
@@ -39,9 +40,7 @@ std::string_view next_line(std::string_view& text) {
 }  // namespace
 
 bool valid_token_name(std::string_view name) noexcept {
-    const auto fine = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    };
+    const auto fine = [](char c) { return ascii::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; };
     return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, fine);
 }
 

@@ -1,5 +1,6 @@
 // Next file: form_file.cpp.
 #include <cli/send_request.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
@@ -102,8 +103,7 @@ std::string_view content_type_of(const std::filesystem::path& file) {
                                                                                           {".weba", "audio/webm"},
                                                                                           {".flac", "audio/flac"},
                                                                                           {".3gp", "audio/3gpp"}}};
-    std::string ending = file.extension().string();
-    for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const std::string ending = ascii::lowered(file.extension().string());
     for (const auto& [name, type] : types) {
         if (ending == name) return type;
     }

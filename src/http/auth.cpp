@@ -1,4 +1,5 @@
 // The credential's way to a principal. Next file: transcriptions.cpp.
+#include <hearonce/ascii.hpp>
 #include <http/auth.hpp>
 
 #include <openssl/evp.h>
@@ -27,24 +28,13 @@ constexpr std::size_t credentials_bytes_max = 64 * 1024;
 
 constexpr std::array<std::string_view, 3> credential_headers{"authorization", "api-key", "x-goog-api-key"};
 
-std::string_view trim(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
-    return text;
-}
-
-bool equal_any_case(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 }  // namespace
 
 result<token_table> token_table::parse(std::string_view lines) {
     token_table made;
     for (std::size_t number = 1; !lines.empty(); ++number) {
         const auto end = lines.find('\n');
-        const auto line = trim(lines.substr(0, end));
+        const auto line = ascii::trimmed(lines.substr(0, end));
         lines = end == std::string_view::npos ? std::string_view() : lines.substr(end + 1);
         if (line.empty() || line.front() == '#') continue;
         const auto colon = line.rfind(':');
@@ -76,8 +66,8 @@ std::string_view bearer_of(const request_head& head) noexcept {
     constexpr std::string_view scheme = "bearer";
     const auto value = head.find("authorization");
     if (!value || value->size() <= scheme.size()) return {};
-    if (!equal_any_case(value->substr(0, scheme.size()), scheme) || (*value)[scheme.size()] != ' ') return {};
-    return trim(value->substr(scheme.size()));
+    if (!ascii::equal_in_any_case(value->substr(0, scheme.size()), scheme) || (*value)[scheme.size()] != ' ') return {};
+    return ascii::without_blanks(value->substr(scheme.size()));
 }
 
 std::shared_ptr<const caller_keys> caller_keys_of(const request_head& head) {
@@ -93,7 +83,7 @@ std::shared_ptr<const caller_keys> caller_keys_of(const request_head& head) {
 void wipe_credentials(request_head& head) noexcept {
     for (auto& one : head.headers) {
         const bool holds_key =
-            std::ranges::any_of(credential_headers, [&one](std::string_view name) { return equal_any_case(one.name, name); });
+            std::ranges::any_of(credential_headers, [&one](std::string_view name) { return ascii::equal_in_any_case(one.name, name); });
         if (holds_key) ::OPENSSL_cleanse(one.value.data(), one.value.size());
     }
 }

@@ -1,4 +1,5 @@
 // Names are compared in one normal form: lower case, no default port, no trailing dot.
+#include <hearonce/ascii.hpp>
 #include <http/browser.hpp>
 
 #include <boost/asio/ip/address.hpp>
@@ -11,14 +12,6 @@ namespace hearonce::http {
 namespace {
 
 constexpr std::string_view allow_origin = "Access-Control-Allow-Origin";
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return out;
-}
 
 struct authority {
     std::string name;                   // Normal form; IPv6 in brackets.
@@ -56,7 +49,7 @@ std::optional<authority> authority_of(std::string_view text) {
     }
     if (name.ends_with('.')) name.remove_suffix(1);
     if (name.empty() || name.find_first_of("@/\\ \t,") != std::string_view::npos) return std::nullopt;
-    found.name = lower(name);
+    found.name = ascii::lowered(name);
     return found;
 }
 
@@ -90,7 +83,7 @@ std::optional<web_origin> origin_of(std::string_view text) {
     if (host.ends_with('/')) host.remove_suffix(1);
     auto parsed = authority_of(host);
     if (!parsed) return std::nullopt;
-    return web_origin{lower(text.substr(0, at)), std::move(*parsed)};
+    return web_origin{ascii::lowered(text.substr(0, at)), std::move(*parsed)};
 }
 
 bool same_origin(const web_origin& a, const web_origin& b) {
@@ -128,8 +121,7 @@ bool is_allowed(std::string_view origin, const request_head& head, const browser
 // A list of header names as a browser sends it; anything else is not echoed.
 bool is_name_list(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               std::string_view("!#$%&'*+-.^_`|~, \t").find(c) != std::string_view::npos;
+        return ascii::is_letter_or_digit(c) || std::string_view("!#$%&'*+-.^_`|~, \t").find(c) != std::string_view::npos;
     });
 }
 

@@ -1,4 +1,5 @@
 // Walks X-Forwarded-For from the nearest hop outwards, as far as the proxies are trusted.
+#include <hearonce/ascii.hpp>
 #include <http/client_address.hpp>
 
 #include <algorithm>
@@ -35,12 +36,6 @@ bool same_prefix(const Bytes& a, const Bytes& b, unsigned bits) noexcept {
     return ((a[whole] ^ b[whole]) & mask & 0xFFU) == 0;
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
-}
-
 // One entry of X-Forwarded-For: an address, as some proxies write it with a port, in brackets or quoted.
 std::optional<ip::address> forwarded_address(std::string_view entry) {
     if (entry.size() >= 2 && entry.front() == '"' && entry.back() == '"') entry = entry.substr(1, entry.size() - 2);
@@ -65,14 +60,11 @@ bool trusted(const ip::address& address, std::span<const network> proxies) {
 std::vector<std::string_view> forwarded_for(const request_head& head) {
     std::vector<std::string_view> entries;
     for (const header& one : head.headers) {
-        if (!std::equal(one.name.begin(), one.name.end(), forwarded_for_name.begin(), forwarded_for_name.end(),
-                        [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; })) {
-            continue;
-        }
+        if (!ascii::equal_in_any_case(one.name, forwarded_for_name)) continue;
         std::string_view rest = one.value;
         while (true) {
             const auto comma = rest.find(',');
-            entries.push_back(trimmed(rest.substr(0, comma)));
+            entries.push_back(ascii::without_blanks(rest.substr(0, comma)));
             if (comma == std::string_view::npos) break;
             rest.remove_prefix(comma + 1);
         }

@@ -1,4 +1,5 @@
 // Each header is read by one function; caller_words_of() puts them together.
+#include <hearonce/ascii.hpp>
 #include <http/identity.hpp>
 
 #include <algorithm>
@@ -8,26 +9,15 @@
 namespace hearonce::http {
 namespace {
 
+using ascii::equal_in_any_case;
+using ascii::without_blanks;
+
 bool is_printable(std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
 }
 
 bool is_control(char c) noexcept {
     return (c >= 0 && c < 0x20) || c == 0x7f;
-}
-
-char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool equal_in_any_case(std::string_view a, std::string_view b) noexcept {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
 }
 
 // A header and the name phones in the field give it.
@@ -50,7 +40,7 @@ result<std::string_view> value_of(const request_head& head, twin_names names, bo
     std::string_view found;
     for (const header& one : head.headers) {
         if (!equal_in_any_case(one.name, names.plain) && !equal_in_any_case(one.name, names.synonym)) continue;
-        const std::string_view value = trimmed(one.value);
+        const std::string_view value = without_blanks(one.value);
         if (value.empty()) continue;
         const bool same = any_case ? equal_in_any_case(value, found) : value == found;
         if (!found.empty() && !same) return invalid(names.plain, "was sent with two different values.");
@@ -89,8 +79,7 @@ result<std::optional<std::chrono::milliseconds>> audio_duration_of(const request
     const char* const end = begin + value->size();
     const auto [stop, wrong] = std::from_chars(begin, end, count);
     if (wrong != std::errc()) return invalid(duration_names.plain, why);
-    const bool fraction_only =
-        stop == end || (*stop == '.' && stop + 1 != end && std::all_of(stop + 1, end, [](char c) { return c >= '0' && c <= '9'; }));
+    const bool fraction_only = stop == end || (*stop == '.' && stop + 1 != end && std::all_of(stop + 1, end, ascii::is_digit));
     if (!fraction_only || count > static_cast<std::uint64_t>(audio_duration_max.count())) return invalid(duration_names.plain, why);
     if (count == 0) return std::optional<std::chrono::milliseconds>();
     return std::optional(std::chrono::milliseconds(count));
@@ -136,7 +125,7 @@ void each_directive(std::string_view list, Visit visit) {
             }
         }
         const std::string_view directive = list.substr(0, std::min(end, list.size()));
-        visit(trimmed(directive.substr(0, directive.find('='))));
+        visit(without_blanks(directive.substr(0, directive.find('='))));
         list.remove_prefix(std::min(end + 1, list.size()));
     }
 }
@@ -154,14 +143,14 @@ void read_cache_control(const request_head& head, caller_words& words) {
 // A label of the SDK's, not a thing to fail for.
 unsigned attempts_spent_of(const request_head& head) {
     constexpr unsigned believed_max = 1000;
-    const auto value = trimmed(head.find("X-Stainless-Retry-Count").value_or(std::string_view()));
+    const auto value = without_blanks(head.find("X-Stainless-Retry-Count").value_or(std::string_view()));
     unsigned count = 0;
     const auto [stop, wrong] = std::from_chars(value.data(), value.data() + value.size(), count);
     return wrong == std::errc() && stop == value.data() + value.size() && count <= believed_max ? count : 0;
 }
 
 bool is_hex(std::string_view text) noexcept {
-    return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    return std::all_of(text.begin(), text.end(), [](char c) { return ascii::is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 bool is_zero(std::string_view text) noexcept {
     return text.find_first_not_of('0') == std::string_view::npos;
@@ -181,7 +170,7 @@ bool is_traceparent(std::string_view text) noexcept {
 
 std::string traceparent_of(const request_head& head) {
     if (head.count("traceparent") != 1) return {};
-    const std::string_view value = trimmed(*head.find("traceparent"));
+    const std::string_view value = without_blanks(*head.find("traceparent"));
     return is_traceparent(value) ? std::string(value.substr(0, 55)) : std::string();
 }
 
@@ -213,7 +202,7 @@ std::optional<std::string> request_id_of(const request_head& head) {
     for (const std::string_view name : {request_names.plain, request_names.synonym}) {
         const auto sent = head.find(name);
         if (!sent) continue;
-        const std::string_view value = trimmed(*sent);
+        const std::string_view value = without_blanks(*sent);
         if (!value.empty() && value.size() <= request_id_bytes_max && is_printable(value)) return std::string(value);
     }
     return std::nullopt;

@@ -1,6 +1,7 @@
 // Reads header values with parameters: Content-Type of a request, Content-Disposition of a part.
 //
 // Holds: boundary_of(), part_head_of(). Next file: multipart.cpp.
+#include <hearonce/ascii.hpp>
 #include <http/part_head.hpp>
 #include <http/utf8.hpp>
 
@@ -9,20 +10,9 @@
 namespace hearonce::http {
 namespace {
 
-constexpr std::string_view blanks = " \t";
-
-// Of ASCII, without a look at the locale.
-bool iequals(std::string_view left, std::string_view right) noexcept {
-    const auto lower = [](char each) { return each >= 'A' && each <= 'Z' ? static_cast<char>(each + 32) : each; };
-    return left.size() == right.size() &&
-           std::equal(left.begin(), left.end(), right.begin(), [&](char a, char b) { return lower(a) == lower(b); });
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-    const std::size_t first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
+using ascii::blanks;
+using ascii::equal_in_any_case;
+using ascii::without_blanks;
 
 struct parameter {
     std::string_view name;
@@ -49,7 +39,7 @@ std::optional<std::string> take_quoted(std::string_view& rest) {
 // form of a parameter.
 std::optional<parameter> take_parameter(std::string_view& rest) {
     parameter taken;
-    rest = trimmed(rest);
+    rest = without_blanks(rest);
     if (rest.empty()) return taken;
     if (rest.front() != ';') return std::nullopt;
     const std::size_t begin = rest.find_first_not_of("; \t");
@@ -60,8 +50,8 @@ std::optional<parameter> take_parameter(std::string_view& rest) {
     rest.remove_prefix(begin);
     const std::size_t equals = rest.find('=');
     if (equals == std::string_view::npos || equals > rest.find(';')) return std::nullopt;
-    taken.name = trimmed(rest.substr(0, equals));
-    rest = trimmed(rest.substr(equals + 1));
+    taken.name = without_blanks(rest.substr(0, equals));
+    rest = without_blanks(rest.substr(equals + 1));
     if (taken.name.empty()) return std::nullopt;
     if (!rest.empty() && rest.front() == '"') {
         rest.remove_prefix(1);
@@ -71,7 +61,7 @@ std::optional<parameter> take_parameter(std::string_view& rest) {
         taken.quoted = true;
     } else {
         const std::size_t end = std::min(rest.find(';'), rest.size());
-        taken.value = trimmed(rest.substr(0, end));
+        taken.value = without_blanks(rest.substr(0, end));
         rest.remove_prefix(end);
     }
     return taken;
@@ -96,7 +86,7 @@ int hex_digit(char digit) noexcept {
 // bad escape or bytes that are not UTF-8; the caller then falls back to the plain parameter.
 std::optional<std::string> extended_value(std::string_view text) {
     const std::size_t first = text.find('\'');
-    if (first == std::string_view::npos || !iequals(text.substr(0, first), "utf-8")) return std::nullopt;
+    if (first == std::string_view::npos || !equal_in_any_case(text.substr(0, first), "utf-8")) return std::nullopt;
     const std::size_t second = text.find('\'', first + 1);
     if (second == std::string_view::npos) return std::nullopt;
     std::string value;
@@ -123,7 +113,8 @@ error bad_part(std::string message) {
 // The parameters of `Content-Disposition: form-data; …` into `head`.
 result<void> read_disposition(std::string_view value, part_head& head) {
     const std::size_t end = std::min(value.find(';'), value.size());
-    if (!iequals(trimmed(value.substr(0, end)), "form-data")) return bad_part("A part's Content-Disposition is not form-data.");
+    if (!equal_in_any_case(without_blanks(value.substr(0, end)), "form-data"))
+        return bad_part("A part's Content-Disposition is not form-data.");
     std::string_view rest = value.substr(end);
     std::optional<std::string> name, extended;
     while (!rest.empty()) {
@@ -132,13 +123,13 @@ result<void> read_disposition(std::string_view value, part_head& head) {
         if (taken->quoted) {
             for (std::size_t at = 0; (at = taken->value.find("%22", at)) != std::string::npos; ++at) taken->value.replace(at, 3, 1, '"');
         }
-        if (iequals(taken->name, "name")) {
+        if (equal_in_any_case(taken->name, "name")) {
             if (name) return bad_part("A part has two names.");
             name = std::move(taken->value);
-        } else if (iequals(taken->name, "filename")) {
+        } else if (equal_in_any_case(taken->name, "filename")) {
             if (head.file_name) return bad_part("A part has two file names.");
             head.file_name = std::move(taken->value);
-        } else if (iequals(taken->name, "filename*")) {
+        } else if (equal_in_any_case(taken->name, "filename*")) {
             extended = extended_value(taken->value).value_or(head.file_name.value_or(std::string()));
         }
     }
@@ -172,13 +163,13 @@ bool has_control(std::string_view text) noexcept {
 result<std::string> boundary_of(std::string_view content_type) {
     error refused(errc::unsupported_media_type);
     const std::size_t end = std::min(content_type.find(';'), content_type.size());
-    if (!iequals(trimmed(content_type.substr(0, end)), "multipart/form-data")) return refused;
+    if (!equal_in_any_case(without_blanks(content_type.substr(0, end)), "multipart/form-data")) return refused;
     std::string_view rest = content_type.substr(end);
     std::optional<std::string> boundary;
     while (!rest.empty()) {
         auto taken = take_parameter(rest);
         if (!taken) return refused;
-        if (!iequals(taken->name, "boundary")) continue;
+        if (!equal_in_any_case(taken->name, "boundary")) continue;
         // Two boundaries are two readings of one body: refused, so that nobody before or after us reads another form.
         if (boundary) return refused;
         boundary = std::move(taken->value);
@@ -195,16 +186,16 @@ result<part_head> part_head_of(std::string_view block) {
         if (has_control(line)) return bad_part("A part's header holds control characters.");
         const std::size_t colon = line.find(':');
         if (colon == std::string::npos || colon == 0) return bad_part("A part's header line has no name.");
-        const std::string_view name = trimmed(std::string_view(line).substr(0, colon));
-        const std::string_view value = trimmed(std::string_view(line).substr(colon + 1));
-        if (iequals(name, "content-disposition")) {
+        const std::string_view name = without_blanks(std::string_view(line).substr(0, colon));
+        const std::string_view value = without_blanks(std::string_view(line).substr(colon + 1));
+        if (equal_in_any_case(name, "content-disposition")) {
             if (disposed) return bad_part("A part has two Content-Disposition headers.");
             disposed = true;
             if (auto read = read_disposition(value, head); !read) return read.error();
-        } else if (iequals(name, "content-type")) {
+        } else if (equal_in_any_case(name, "content-type")) {
             head.content_type = value;
-        } else if (iequals(name, "content-transfer-encoding")) {
-            if (!iequals(value, "binary") && !iequals(value, "8bit") && !iequals(value, "7bit"))
+        } else if (equal_in_any_case(name, "content-transfer-encoding")) {
+            if (!equal_in_any_case(value, "binary") && !equal_in_any_case(value, "8bit") && !equal_in_any_case(value, "7bit"))
                 return bad_part("A part has a Content-Transfer-Encoding, which form-data does not know: send the bytes as they are.");
         }
     }

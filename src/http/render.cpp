@@ -1,6 +1,7 @@
 // One function a JSON format, and the event stream. Strings grow by appending only; the text is copied once.
 //
 // Next file: subtitles.cpp.
+#include <hearonce/ascii.hpp>
 #include <http/render.hpp>
 #include <http/subtitles.hpp>
 #include <observe/json_text.hpp>
@@ -35,7 +36,7 @@ void append_turn(std::string& out, const segment& one, std::size_t number) {
     out += R"(,"end":)";
     append_json_seconds(out, std::max(one.start_seconds, one.end_seconds));
     out += R"(,"text":)";
-    append_json_string(out, trimmed_text(one.text));
+    append_json_string(out, ascii::trimmed(one.text));
     out += R"(,"speaker":)";
     append_json_string(out, one.speaker);
     out += '}';

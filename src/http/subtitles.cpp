@@ -1,4 +1,5 @@
 // Cues: their times, their text, and what keeps the one from being read as the other.
+#include <hearonce/ascii.hpp>
 #include <http/subtitles.hpp>
 #include <observe/json_text.hpp>
 
@@ -30,7 +31,7 @@ void append_clock(std::string& out, std::int64_t milliseconds, char decimal_mark
 // A cue ends at the first empty line, and "-->" belongs to its times: neither may be in its text.
 void append_cue_text(std::string& out, std::string_view words) {
     const std::size_t begin = out.size();
-    observe::append_utf8(out, trimmed_text(words));
+    observe::append_utf8(out, ascii::trimmed(words));
     std::size_t end = begin;
     for (std::size_t at = begin; at < out.size(); ++at) {
         const char c = out[at] == '\n' || out[at] == '\r' ? ' ' : out[at];
@@ -51,7 +52,7 @@ void append_cues(std::string& out, const transcript& heard, cue_style style) {
     std::int64_t number = 0;
     std::int64_t begun = 0;
     const auto cue = [&](std::int64_t start, std::int64_t end, std::string_view words) {
-        if (trimmed_text(words).empty()) return;
+        if (ascii::trimmed(words).empty()) return;
         begun = std::max(begun, start);
         if (style.numbered) {
             append_integer(out, ++number);
@@ -78,13 +79,6 @@ std::string subtitles(const transcript& heard, std::string_view head, cue_style 
 }
 
 }  // namespace
-
-std::string_view trimmed_text(std::string_view text) noexcept {
-    constexpr std::string_view blanks = " \t\r\n";
-    const auto begin = text.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
 
 std::string srt_of(const transcript& heard) {
     return subtitles(heard, "", srt_style);

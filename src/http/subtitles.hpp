@@ -1,6 +1,6 @@
 // Transcripts as subtitles: SubRip and WebVTT.
 //
-// Holds: srt_of(), vtt_of(), trimmed_text(). Pure; used by render.cpp alone.
+// Holds: srt_of(), vtt_of(). Pure; used by render.cpp alone.
 #pragma once
 
 #include <hearonce/transcription.hpp>
@@ -14,8 +14,5 @@ namespace hearonce::http {
 // end is never before its start. Cue text is not escaped, as OpenAI does it.
 std::string srt_of(const transcript& heard);
 std::string vtt_of(const transcript& heard);
-
-// Without blanks and line ends around it.
-std::string_view trimmed_text(std::string_view text) noexcept;
 
 }  // namespace hearonce::http

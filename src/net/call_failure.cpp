@@ -1,9 +1,9 @@
 // Why a call brought no answer, in one line for the user. Nothing follows; the caller is cli/send.cpp or a backend.
+#include <hearonce/ascii.hpp>
 #include <net/conversation.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 
 #include <stdexcept>
@@ -65,9 +65,14 @@ bool conversation::given_up_by_peer(const call_failure& why) const noexcept {
 
 std::optional<std::string_view> http_answer::find(std::string_view name) const noexcept {
     for (const auto& one : headers) {
-        if (beast::iequals(one.name, name)) return std::string_view(one.value);
+        if (ascii::equal_in_any_case(one.name, name)) return std::string_view(one.value);
     }
     return std::nullopt;
+}
+
+bool http_answer::is_of(std::string_view media_type) const noexcept {
+    const auto given = find("content-type").value_or(std::string_view());
+    return ascii::equal_in_any_case(ascii::without_blanks(given.substr(0, given.find(';'))), media_type);
 }
 
 void throw_exception_from_error(const call_failure& why, const boost::source_location&) {

@@ -1,4 +1,5 @@
 // Next file: names.cpp.
+#include <hearonce/ascii.hpp>
 #include <net/idle_connections.hpp>
 
 #include <algorithm>
@@ -11,11 +12,7 @@ namespace hearonce::net {
 namespace asio = boost::asio;
 
 origin::origin(const http_url& url, tls_context trusted)
-    : tls(url.tls), host(url.host), port(url.port), trust(url.tls ? std::move(trusted) : nullptr) {
-    for (char& c : host) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-}
+    : tls(url.tls), host(ascii::lowered(url.host)), port(url.port), trust(url.tls ? std::move(trusted) : nullptr) {}
 
 asio::execution_context::id idle_connections::id;
 

@@ -36,6 +36,8 @@ struct http_answer {
 
     // Value of the first header of this name, any case.
     std::optional<std::string_view> find(std::string_view name) const noexcept;
+    // Whether Content-Type names this media type, whatever its parameters (RFC 9110 section 8.3.1).
+    bool is_of(std::string_view media_type) const noexcept;
 };
 
 // Is given the body of the final answer piece by piece as it arrives, with the answer's status and headers; never an empty

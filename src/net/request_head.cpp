@@ -1,4 +1,5 @@
 // Next file: idle_connections.cpp.
+#include <hearonce/ascii.hpp>
 #include <net/request_head.hpp>
 
 #include <algorithm>
@@ -11,8 +12,7 @@ namespace {
 
 // RFC 9110 section 5.6.2.
 bool token_character(char c) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    return letter || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+    return ascii::is_letter_or_digit(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
 bool token(std::string_view text) {
@@ -28,15 +28,10 @@ bool target(std::string_view text) {
     return text.starts_with('/') && std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; });
 }
 
-bool same_name(std::string_view one, std::string_view other) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return std::ranges::equal(one, other, {}, lower, lower);
-}
-
 // What frames the message is written here alone.
 bool own_header(std::string_view name) {
     constexpr std::array<std::string_view, 4> own{"Host", "Content-Length", "Transfer-Encoding", "Connection"};
-    return std::ranges::any_of(own, [name](std::string_view one) { return same_name(one, name); });
+    return std::ranges::any_of(own, [name](std::string_view one) { return ascii::equal_in_any_case(one, name); });
 }
 
 void add(std::string& head, std::string_view name, std::string_view text) {
@@ -63,7 +58,7 @@ request_head head_of(const call_request& request) {
         if (!token(name)) return refused("a header's name is no word");
         if (own_header(name)) return refused("the header " + name + " is not the caller's to set");
         if (!value(text)) return refused("the header " + name + " holds a control character");
-        named = named || same_name(name, "User-Agent");
+        named = named || ascii::equal_in_any_case(name, "User-Agent");
         add(head, name, text);
     }
     if (!named) add(head, "User-Agent", "hearonce/" HEARONCE_VERSION);

@@ -1,6 +1,7 @@
 // The head of an answer as bytes.
 //
 // Next file: connection.cpp.
+#include <hearonce/ascii.hpp>
 #include <server/answer_head.hpp>
 
 #include <algorithm>
@@ -40,13 +41,9 @@ std::string_view reason_of(std::uint16_t status) noexcept {
     }
 }
 
-constexpr char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
 bool is_the_servers(std::string_view name) noexcept {
     static constexpr std::array<std::string_view, 5> own = {"date", "content-length", "transfer-encoding", "connection", "x-request-id"};
-    return std::ranges::any_of(own, [name](std::string_view one) { return std::ranges::equal(one, name, {}, {}, lower); });
+    return std::ranges::any_of(own, [name](std::string_view one) { return ascii::equal_in_any_case(one, name); });
 }
 
 // A line break in a value would begin a header or an answer of somebody else's making.

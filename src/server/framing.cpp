@@ -1,6 +1,7 @@
 // The framing checks.
 //
 // Next file: request_parser.cpp.
+#include <hearonce/ascii.hpp>
 #include <server/framing.hpp>
 
 #include <algorithm>
@@ -13,27 +14,14 @@ namespace hearonce::server {
 
 namespace {
 
-constexpr bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
-constexpr bool is_alpha(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+using ascii::equal_in_any_case;
+using ascii::is_digit;
+using ascii::is_letter_or_digit;
+using ascii::without_blanks;
+
 // RFC 9110 section 5.6.2
 constexpr bool is_token(char c) noexcept {
-    return is_digit(c) || is_alpha(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
-constexpr char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-bool equal_any_case(std::string_view a, std::string_view b) noexcept {
-    return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
-std::string_view trimmed(std::string_view text) noexcept {
-    auto blank = [](char c) { return c == ' ' || c == '\t'; };
-    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-    return text;
+    return is_letter_or_digit(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
 // Control characters but TAB have no place in a head; TAB, obs-text (0x80 and above) and blanks may stand in values.
@@ -43,14 +31,13 @@ bool has_control(std::string_view line) noexcept {
 
 // Host and port as a URI writes them, loosely: enough that nothing else can hide in it (RFC 9110 section 7.2).
 bool is_authority(std::string_view text) noexcept {
-    return std::ranges::all_of(text, [](char c) {
-        return is_digit(c) || is_alpha(c) || std::string_view("-._~%!$&'()*+;=:[]").find(c) != std::string_view::npos;
-    });
+    return std::ranges::all_of(
+        text, [](char c) { return is_letter_or_digit(c) || std::string_view("-._~%!$&'()*+;=:[]").find(c) != std::string_view::npos; });
 }
 
 void replace_host(http::request_head& head, std::string_view authority) {
     for (auto& field : head.headers) {
-        if (equal_any_case(field.name, "host")) field.value = std::string(authority);
+        if (equal_in_any_case(field.name, "host")) field.value = std::string(authority);
     }
 }
 
@@ -108,7 +95,7 @@ bool read_target(std::string_view target, http::request_head& head) {
         return true;
     }
     for (std::string_view scheme : {"http://", "https://"}) {
-        if (!equal_any_case(target.substr(0, scheme.size()), scheme)) continue;
+        if (!equal_in_any_case(target.substr(0, scheme.size()), scheme)) continue;
         target.remove_prefix(scheme.size());
         auto authority = target.substr(0, target.find_first_of("/?"));
         if (authority.empty() || !is_authority(authority)) return false;
@@ -141,7 +128,7 @@ std::optional<error> check_framing(http::request_head& head) {
     if (encodings > 0) {
         if (head.version == 10) return invalid("HTTP/1.0 has no Transfer-Encoding.");
         if (lengths > 0) return invalid("Content-Length and Transfer-Encoding exclude each other.");
-        if (encodings > 1 || !equal_any_case(*head.find("transfer-encoding"), "chunked"))
+        if (encodings > 1 || !equal_in_any_case(*head.find("transfer-encoding"), "chunked"))
             return invalid("The only Transfer-Encoding is chunked.");
         head.chunked = true;
     }
@@ -159,14 +146,14 @@ std::optional<error> check_framing(http::request_head& head) {
 bool wants_keep_alive(const http::request_head& head) noexcept {
     bool keep = head.version == 11;
     for (const auto& field : head.headers) {
-        if (!equal_any_case(field.name, "connection")) continue;
+        if (!equal_in_any_case(field.name, "connection")) continue;
         std::string_view rest = field.value;
         while (!rest.empty()) {
             auto comma = std::min(rest.find(','), rest.size());
-            auto option = trimmed(rest.substr(0, comma));
+            auto option = without_blanks(rest.substr(0, comma));
             rest.remove_prefix(std::min(comma + 1, rest.size()));
-            if (equal_any_case(option, "close")) return false;
-            if (equal_any_case(option, "keep-alive")) keep = true;
+            if (equal_in_any_case(option, "close")) return false;
+            if (equal_in_any_case(option, "keep-alive")) keep = true;
         }
     }
     return keep;
@@ -175,7 +162,7 @@ bool wants_keep_alive(const http::request_head& head) noexcept {
 expectation expectation_of(const http::request_head& head) noexcept {
     auto value = head.find("expect");
     if (!value || head.version == 10) return expectation::none;
-    return head.count("expect") == 1 && equal_any_case(*value, "100-continue") ? expectation::go_on : expectation::unknown;
+    return head.count("expect") == 1 && equal_in_any_case(*value, "100-continue") ? expectation::go_on : expectation::unknown;
 }
 
 }  // namespace hearonce::server

@@ -3,6 +3,7 @@
 #include <backends/whisper/worker/decode.hpp>
 #include <backends/whisper/worker/recognise.hpp>
 #include <backends/whisper/worker/words.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <whisper.h>
 
@@ -62,7 +63,7 @@ void segments_added(whisper_context*, whisper_state* state, int count, void* opa
 
 // Id of the language asked for: -1 to detect it, or nullopt when there is none of this name.
 std::optional<int> language_id(std::string name) {
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    name = ascii::lowered(name);
     if (name.empty() || name == "auto") return -1;
     int id = whisper_lang_id(name.c_str());
     // "en-US": the region makes no difference.

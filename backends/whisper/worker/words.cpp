@@ -1,6 +1,7 @@
 // Grouping, mending, measuring text. Next file: recognise.cpp.
 #include <backends/whisper/utf8.hpp>
 #include <backends/whisper/worker/words.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <zlib.h>
 
@@ -11,16 +12,10 @@
 namespace hearonce::whisper {
 namespace {
 
-constexpr std::string_view blank = " \t\r\n\v\f";
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t from = text.find_first_not_of(blank);
-    if (from == std::string_view::npos) return {};
-    return text.substr(from, text.find_last_not_of(blank) - from + 1);
-}
+constexpr std::string_view blank = ascii::white_space;
 
 void close_word(token_piece& open, std::vector<word_time>& words) {
-    const std::string text = valid_utf8(trimmed(open.bytes));
+    const std::string text = valid_utf8(ascii::trimmed(open.bytes));
     if (!text.empty()) words.push_back({text, open.start_seconds, open.end_seconds});
     open = {};
 }
@@ -64,7 +59,7 @@ void mend_segments(std::vector<segment>& segments) {
 std::string text_of(const std::vector<segment>& segments) {
     std::string text;
     for (const segment& each : segments) text += each.text;
-    return std::string(trimmed(text));
+    return std::string(ascii::trimmed(text));
 }
 
 std::string running_text::add(std::string_view raw) {
