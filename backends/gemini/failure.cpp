@@ -1,7 +1,7 @@
 // One row a status. Next file: gemini_backend.cpp.
+#include <backends/cloud/quoted_message.hpp>
 #include <backends/gemini/failure.hpp>
 #include <backends/gemini/heard.hpp>
-#include <backends/openai/quoted_message.hpp>
 #include <net/retry_after.hpp>
 
 #include <boost/json/array.hpp>
@@ -59,7 +59,7 @@ void read_detail(const json::object& detail, evidence& seen) {
 
 void read(const json::object& from, std::string_view key, evidence& seen) {
     seen.readable = true;
-    seen.message = openai::quoted_message(text_in(from, "message"), key);
+    seen.message = cloud::quoted_message(text_in(from, "message"), key);
     seen.name = text_in(from, "status");
     if (const json::array* details = array_in(from, "details")) {
         for (const json::value& each : *details) {
@@ -72,15 +72,10 @@ error with_message(errc code, const evidence& seen) {
     return seen.message.empty() ? error(code) : error(code, seen.message);
 }
 
-std::string status_text(const evidence& seen) {
-    return "status " + std::to_string(seen.status);
-}
-
 failed key_refused(const evidence& seen, const key_terms& terms) {
     // Only a 403 says something its owner does not know: what the key lacks.
     if (terms.callers) return {seen.status == 403 ? with_message(errc::invalid_api_key, seen) : error(errc::invalid_api_key), {}};
-    return {error(errc::upstream_error, "The backend refused the gateway's credentials.").with_remedy(remedy::elsewhere),
-            "the upstream refuses the configured key (" + status_text(seen) + "): " + seen.message};
+    return cloud::operators_key_refused(seen.status, seen.message);
 }
 
 failed too_many(const evidence& seen, const key_terms& terms) {
@@ -93,11 +88,6 @@ failed too_many(const evidence& seen, const key_terms& terms) {
     return {why, {}};
 }
 
-failed unreadable(const evidence& seen) {
-    return {error(errc::upstream_error, "The backend refused the request without a readable reason.").with_remedy(remedy::elsewhere),
-            "the upstream answered with " + status_text(seen) + " and no JSON: is base_url right?"};
-}
-
 failed about_request(const evidence& seen) {
     // What the request is refused for may lie in the project: its country, its billing.
     const bool project = seen.name == "FAILED_PRECONDITION";
@@ -108,31 +98,20 @@ failed about_request(const evidence& seen) {
 
 failed refused(const evidence& seen, const key_terms& terms) {
     if (seen.bad_key || seen.status == 401) return key_refused(seen, terms);
-    if (seen.status == 403) return seen.readable ? key_refused(seen, terms) : unreadable(seen);
+    if (seen.status == 403) return seen.readable ? key_refused(seen, terms) : cloud::refused_unreadably(seen.status);
     if (seen.status == 429) return too_many(seen, terms);
     // Proxies answer 413 in HTML; the status alone says all.
     if (seen.status == 413) return {with_message(errc::audio_too_large, seen), {}};
     if (seen.status == 408 || seen.status == 499) return {error(errc::upstream_timeout).with_remedy(remedy::none), {}};
-    if (!seen.readable) return unreadable(seen);
+    if (!seen.readable) return cloud::refused_unreadably(seen.status);
     if (seen.status == 404) return {with_message(errc::model_not_found, seen), {}};
     return about_request(seen);
-}
-
-remedy remedy_after(std::uint16_t status) noexcept {
-    switch (status) {
-        case 500:
-        case 502:
-        case 503: return remedy::again;
-        case 501:
-        case 505: return remedy::elsewhere;
-        default: return remedy::none;  // Something in between gave up on work that may be done.
-    }
 }
 
 failed broken(const evidence& seen) {
     if (seen.status == 504) return {error(errc::upstream_timeout).with_remedy(remedy::none), {}};
     error why(errc::upstream_error, "The backend failed with status " + std::to_string(seen.status) + ".");
-    why.with_remedy(remedy_after(seen.status));
+    why.with_remedy(cloud::remedy_after(seen.status));
     if (seen.pause) why.with_retry_after(*seen.pause);
     return {why, {}};
 }
@@ -140,9 +119,7 @@ failed broken(const evidence& seen) {
 failed judge(const evidence& seen, const key_terms& terms) {
     if (seen.status >= 500) return broken(seen);
     if (seen.status >= 400) return refused(seen, terms);
-    // A redirect is not followed: a key must not travel to another host.
-    return {error(errc::upstream_error, "The backend answered with " + status_text(seen) + ".").with_remedy(remedy::elsewhere),
-            "the upstream answered with " + status_text(seen) + ": is base_url right?"};
+    return cloud::answered_strangely(seen.status);
 }
 
 }  // namespace

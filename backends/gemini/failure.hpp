@@ -1,30 +1,20 @@
 // From google.rpc's error model to the error a caller gets and the line the operator reads. Pure.
 //
-// Holds: key_terms, failed, failure_of_answer(), failure_of_record(). Calls that brought no answer fail as every upstream's
-// do: backends/openai/failures.hpp. Next file: gemini_backend.cpp.
+// Holds: failure_of_answer(), failure_of_record(), error_in(). Next file: backends/cloud/failure.hpp, for what is every
+// provider's.
 #pragma once
 
-#include <hearonce/error.hpp>
+#include <backends/cloud/failure.hpp>
 #include <net/one_call.hpp>
 
 #include <boost/json/object.hpp>
 
-#include <chrono>
-#include <string>
 #include <string_view>
 
 namespace hearonce::gemini {
 
-struct key_terms {
-    bool callers = false;  // Whose key was refused: the caller's own, who must be told, or the operator's, who must not.
-    std::string_view key;  // Never in a message.
-    std::chrono::system_clock::time_point now;
-};
-
-struct failed {
-    error why;
-    std::string log;  // For the operator, who can mend it; empty: nothing to mend.
-};
+using cloud::failed;
+using cloud::key_terms;
 
 // Any status but 200. What is not JSON is never told on.
 failed failure_of_answer(const net::http_answer& answer, std::string_view body, const key_terms& terms);

@@ -1,12 +1,12 @@
 // The backend's face, and one thin coroutine: decode where needed, call, read. Next files: request_text.cpp, then
 // src/net/one_call.cpp, then answer_reading.cpp.
+#include <backends/cloud/failure.hpp>
 #include <backends/gemini/answer_reading.hpp>
 #include <backends/gemini/audio_type.hpp>
 #include <backends/gemini/base64_body.hpp>
 #include <backends/gemini/gemini_backend.hpp>
 #include <backends/gemini/model.hpp>
 #include <backends/gemini/request_text.hpp>
-#include <backends/openai/failures.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -119,7 +119,7 @@ result<transcript> end_of(const undertaking& work, const net::call_result& answe
         if (heard) heard->backend = work.to->settings.name;
         return heard;
     }
-    auto cut = openai::error_of_call(answered.error());
+    auto cut = cloud::failure_of_call(answered.error());
     work.to->say(cut.log);
     // Whoever was told something was receiving, after which nothing may follow.
     assert(!reading.told() || cut.why.remedy() == remedy::none);

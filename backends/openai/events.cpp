@@ -1,7 +1,7 @@
 // The events of the three dialects. Next file: failures.cpp.
+#include <backends/cloud/quoted_message.hpp>
 #include <backends/openai/events.hpp>
 #include <backends/openai/json_reading.hpp>
-#include <backends/openai/quoted_message.hpp>
 #include <hearonce/ascii.hpp>
 
 #include <boost/json/array.hpp>
@@ -53,7 +53,7 @@ result<event_reading::told> event_reading::take_error(const json::object& record
     if (found != nullptr && found->is_object()) message = text_of(found->get_object(), "message");
     if (found != nullptr && found->is_string()) message = text_of(record, "error");
     std::string text = "The backend broke off";
-    if (!message.empty()) text += ": " + quoted_message(message, key_);
+    if (!message.empty()) text += ": " + cloud::quoted_message(message, key_);
     return broken_off(std::move(text));
 }
 

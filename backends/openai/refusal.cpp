@@ -1,6 +1,6 @@
-// Finds message, param and code, and what they come to. Next file: quoted_message.cpp.
+// Finds message, param and code, and what they come to. Next file: backends/cloud/quoted_message.cpp.
+#include <backends/cloud/quoted_message.hpp>
 #include <backends/openai/json_reading.hpp>
-#include <backends/openai/quoted_message.hpp>
 #include <backends/openai/refusal.hpp>
 
 #include <boost/json/array.hpp>
@@ -72,8 +72,8 @@ refusal refusal_of(std::string_view body, std::string_view key) {
     if (!parsed) return made;
     const words said = words_of(*parsed);
     made.readable = true;
-    made.message = quoted_message(said.message, key);
-    if (said.param.size() <= param_bytes_max) made.param = quoted_message(said.param, key);
+    made.message = cloud::quoted_message(said.message, key);
+    if (said.param.size() <= param_bytes_max) made.param = cloud::quoted_message(said.param, key);
     made.nearest = nearest_of(said);
     made.money = is_money(said);
     made.about_model =

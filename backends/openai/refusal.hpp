@@ -1,6 +1,6 @@
 // What an upstream says in the body of a refusal, in whichever shape it says it. Pure.
 //
-// Holds: refusal, refusal_of(). Next file: quoted_message.hpp.
+// Holds: refusal, refusal_of(). Next file: backends/cloud/quoted_message.hpp.
 #pragma once
 
 #include <hearonce/error.hpp>

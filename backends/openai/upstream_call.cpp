@@ -109,7 +109,7 @@ upstream_end failed_end(failed why) {
     return {std::move(why.why), std::move(why.log)};
 }
 
-upstream_end end_of(const net::http_answer& answer, answer_terms asked, const failure_terms& terms) {
+upstream_end end_of(const net::http_answer& answer, answer_terms asked, const key_terms& terms) {
     if (!good(answer.status)) return failed_end(error_of_answer(answer, terms));
     asked.whisper_server = answer.find("server").value_or("").starts_with("whisper.cpp");
     auto heard = parse_response(answer.body, asked);
@@ -118,15 +118,15 @@ upstream_end end_of(const net::http_answer& answer, answer_terms asked, const fa
     return {std::move(heard), std::move(log)};
 }
 
-upstream_end end_of(net::call_result answered, streamed_answer& stream, answer_terms asked, const failure_terms& terms) {
+upstream_end end_of(net::call_result answered, streamed_answer& stream, answer_terms asked, const key_terms& terms) {
     if (answered && !stream.streamed()) {
         answered->body = std::move(stream.gathered());
         return end_of(*answered, asked, terms);
     }
     // Once all was said, cancelling and a broken connection change nothing any more. After a piece was told, nobody may begin
-    // anew: an answer that had begun allows nothing (failures.cpp).
+    // anew: an answer that had begun allows nothing (backends/cloud/failure.cpp).
     if (answered || stream.failure() || stream.complete()) return {stream.finish(), {}};
-    return failed_end(error_of_call(answered.error()));
+    return failed_end(cloud::failure_of_call(answered.error()));
 }
 
 }  // namespace
@@ -145,9 +145,9 @@ asio::awaitable<upstream_end> call_upstream(upstream_order order, std::shared_pt
     net::call_limits limits;
     limits.all = terms.limit;
     auto answered = co_await net::call(std::move(call), limits);
-    const failure_terms whose{order.callers_key, order.key->reveal(), std::chrono::system_clock::now()};
+    const key_terms whose{order.callers_key, order.key->reveal(), std::chrono::system_clock::now()};
     if (stream) co_return end_of(std::move(answered), *stream, asked, whose);
-    if (!answered) co_return failed_end(error_of_call(answered.error()));
+    if (!answered) co_return failed_end(cloud::failure_of_call(answered.error()));
     co_return end_of(*answered, asked, whose);
 }
 

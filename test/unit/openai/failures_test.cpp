@@ -2,8 +2,8 @@
 #define BOOST_TEST_MODULE openai_failures
 #include <boost/test/unit_test.hpp>
 
+#include <backends/cloud/quoted_message.hpp>
 #include <backends/openai/failures.hpp>
-#include <backends/openai/quoted_message.hpp>
 #include <backends/openai/refusal.hpp>
 #include <net/retry_after.hpp>
 
@@ -11,6 +11,7 @@
 #include <boost/json/value.hpp>
 
 using namespace hearonce;
+using namespace hearonce::cloud;
 using namespace hearonce::openai;
 using hearonce::net::call_stage;
 using std::chrono::seconds;
@@ -272,7 +273,7 @@ BOOST_AUTO_TEST_CASE(calls_that_broke) {
     for (const auto& [stage, timed_out, code, after] : rows) {
         auto failure = broken(stage);
         failure.timed_out = timed_out;
-        const auto got = error_of_call(failure);
+        const auto got = failure_of_call(failure);
         BOOST_TEST((got.why.code() == code));
         BOOST_TEST((got.why.remedy() == after));
         BOOST_TEST(std::string(got.why.message()).find("10.0.0.7") == std::string::npos);
@@ -280,16 +281,16 @@ BOOST_AUTO_TEST_CASE(calls_that_broke) {
     }
     auto distrusted = broken(call_stage::connecting);
     distrusted.distrusted = true;
-    BOOST_TEST((error_of_call(distrusted).why.remedy() == remedy::elsewhere));
+    BOOST_TEST((failure_of_call(distrusted).why.remedy() == remedy::elsewhere));
     auto cancelled = broken(call_stage::waiting);
     cancelled.cancelled = true;
-    BOOST_TEST((error_of_call(cancelled).why.code() == errc::cancelled));
-    BOOST_TEST(error_of_call(cancelled).log.empty());
+    BOOST_TEST((failure_of_call(cancelled).why.code() == errc::cancelled));
+    BOOST_TEST(failure_of_call(cancelled).log.empty());
     for (bool net::call_failure::* flag : {&net::call_failure::body_failed, &net::call_failure::unsendable}) {
         auto own = broken(call_stage::sending);
         own.*flag = true;
-        BOOST_TEST((error_of_call(own).why.code() == errc::internal_error));
-        BOOST_TEST((error_of_call(own).why.remedy() == remedy::none));
+        BOOST_TEST((failure_of_call(own).why.code() == errc::internal_error));
+        BOOST_TEST((failure_of_call(own).why.remedy() == remedy::none));
     }
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearonce::openai {
+namespace hearonce::cloud {
 
 inline constexpr std::size_t message_bytes_max = 1024;
 
@@ -15,4 +15,4 @@ inline constexpr std::size_t message_bytes_max = 1024;
 // and name the operator's organisation.
 std::string quoted_message(std::string_view message, std::string_view key);
 
-}  // namespace hearonce::openai
+}  // namespace hearonce::cloud

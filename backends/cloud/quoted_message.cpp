@@ -1,9 +1,9 @@
 // Word by word. Nothing follows.
-#include <backends/openai/quoted_message.hpp>
+#include <backends/cloud/quoted_message.hpp>
 
 #include <algorithm>
 
-namespace hearonce::openai {
+namespace hearonce::cloud {
 namespace {
 
 constexpr std::size_t telling_bytes = 8;  // So much of a key in a row is taken for the key.
@@ -63,4 +63,4 @@ std::string quoted_message(std::string_view message, std::string_view key) {
     return out;
 }
 
-}  // namespace hearonce::openai
+}  // namespace hearonce::cloud
