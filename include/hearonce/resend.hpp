@@ -1,7 +1,7 @@
 // How a client sends a recording again over a link that fails: how often, after which pauses, and after which failures.
 //
 // Holds: resend_rule, send_failure, is_transient_status(), may_resend(), resend_policy, resend(), read_timeout_for(). Needs
-// the standard library, nothing else: no HTTP in it, clock, sleep and chance are parameters. Used by client.hpp.
+// the standard library, nothing else: no HTTP in it, clock, sleep and chance are parameters.
 //
 // Sending again is safe, and free, towards a server that recognises the recording; towards any other it is as safe as the list of
 // failures below is strict.

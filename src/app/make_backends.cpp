@@ -1,4 +1,5 @@
-// The configured backends. Next files: backends/openai/openai_backend.cpp, backends/whisper/whisper_backend.cpp.
+// The configured backends. Next files: backends/openai/openai_backend.cpp, backends/gemini/gemini_backend.cpp,
+// backends/whisper/whisper_backend.cpp.
 #include <app/make_backends.hpp>
 #include <app/part_settings.hpp>
 #include <app/settings_check.hpp>

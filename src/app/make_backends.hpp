@@ -1,6 +1,6 @@
 // From `[backends]` to backends.
 //
-// Holds: make_backends(), helper_path(). Next file: backends/whisper/whisper_backend.hpp.
+// Holds: make_backends(), helper_path(). Next file: make_backends.cpp.
 #pragma once
 
 #include <app/settings.hpp>

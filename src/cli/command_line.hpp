@@ -1,6 +1,6 @@
 // The command line as a whole: which commands there are and how they are told apart.
 //
-// Holds: run_command_line(). Next file: the command's own, serve.hpp first.
+// Holds: run_command_line(). Next file: the command's own, serve.cpp first.
 #pragma once
 
 namespace hearonce::cli {

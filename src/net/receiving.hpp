@@ -1,6 +1,6 @@
 // The answer, as it arrives.
 //
-// Holds: receive(). Next file: call_failure.hpp.
+// Holds: received, receive(). Next file: call_failure.cpp.
 #pragma once
 
 #include <net/conversation.hpp>

@@ -1,4 +1,4 @@
-// Next file: connect.cpp.
+// Next file: connection.cpp.
 #include <net/tls.hpp>
 
 namespace hearonce::net {

@@ -1,6 +1,6 @@
 // Whom an outbound TLS connection believes.
 //
-// Holds: make_tls_context(). Next file: connect.hpp.
+// Holds: make_tls_context(). Next file: connection.hpp.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>

@@ -1,7 +1,8 @@
 // One flight's calls, one after the other, until one succeeds or the policy says that it is over.
 //
 // Holds: station, attempts_end, dispatch_order, dispatch_run. Made by dispatcher.cpp; asks dispatch_policy.hpp what follows.
-// Next file: the backend's own, backends/whisper/whisper_backend.hpp.
+// Next file: the backend's own: backends/openai/openai_backend.hpp, backends/gemini/gemini_backend.hpp or
+// backends/whisper/whisper_backend.hpp.
 #pragma once
 
 #include <hearonce/backend.hpp>
