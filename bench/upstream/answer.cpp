@@ -116,6 +116,11 @@ answer gemini_refusal_of(int status, std::string_view retry_delay) {
     }
 }
 
+answer refused_fault(std::string_view why, bool gemini) {
+    if (gemini) return gemini_refusal(400, "INVALID_ARGUMENT", "Upstream double: " + std::string(why));
+    return openai_refusal(400, why, "upstream_double");
+}
+
 answer openai_key_refusal() {
     return openai_refusal(401, "Incorrect API key provided: sk-****. You can find your API key in your account settings.",
                           "invalid_request_error", {}, "invalid_api_key");

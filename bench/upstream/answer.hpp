@@ -39,6 +39,9 @@ answer gemini_refusal_of(int status, std::string_view retry_delay = "2s");
 // "UNAVAILABLE" for 503, and so on.
 std::string_view google_status_name(int http_status) noexcept;
 
+// A fault that is misspelt or misplaced must not pass for a request that went well.
+answer refused_fault(std::string_view why, bool gemini);
+
 // Wrong or missing keys.
 answer openai_key_refusal();
 answer gemini_key_refusal();  // HTTP 400 with the reason API_KEY_INVALID.

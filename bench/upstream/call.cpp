@@ -92,8 +92,8 @@ std::optional<sha256_digest> call::recording() const {
 }
 
 answer call::answer_form() const {
-    if (!misspelt_.empty()) return openai_refusal(400, misspelt_, "upstream_double");
-    if (fault_.for_gemini_alone()) return openai_refusal(400, "This fault is Gemini's alone.", "upstream_double");
+    if (!misspelt_.empty()) return refused_fault(misspelt_, false);
+    if (fault_.for_gemini_alone()) return refused_fault("This fault is Gemini's alone.", false);
     if (auto refused = refused_key(head_, to_, how_)) return *std::move(refused);
     if (bytes_ > openai_body_bytes_max) return openai_too_large(bytes_);
     if (!form_problem_.empty()) return openai_refusal(400, form_problem_);
@@ -108,7 +108,7 @@ answer call::answer_form() const {
 }
 
 answer call::answer_body() const {
-    if (!misspelt_.empty()) return gemini_refusal(400, "INVALID_ARGUMENT", "Upstream double: " + misspelt_);
+    if (!misspelt_.empty()) return refused_fault(misspelt_, true);
     if (auto refused = refused_key(head_, to_, how_)) return *std::move(refused);
     if (bytes_ > gemini_body_bytes_max)
         return gemini_refusal(400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: 104857600 bytes.");

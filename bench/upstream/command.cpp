@@ -93,6 +93,7 @@ void add_flags(CLI::App& to, flags& given) {
     to.add_option("--delay-exponential", given.delay_exponential, "Mean of a random time, added to --delay")->type_name("TIME");
     to.add_option("--seed", given.how.seed, "Of the random times; the nth call's depends on it and n alone")->capture_default_str();
     to.add_option("--fault", given.how.always, "For every call that neither script nor header nor prompt gives one")->type_name("FAULT");
+    to.add_option("--fault-others", given.how.others, "For what is no call, such as GET /v1/models")->type_name("FAULT");
     to.add_option("--key", given.how.key, "The only API key that is let in")->type_name("KEY");
     to.add_flag("--any-model", given.how.any_model, "Take models nobody knows for whisper-1's kind");
     to.add_flag("--done-marker", given.how.done_marker, "End OpenAI's streams with data: [DONE]");
@@ -115,7 +116,7 @@ void add_upstream(CLI::App& to, std::function<int()>& chosen) {
     command->footer(std::string(fault_help) +
                     "\nGET /_stats   exact counts of calls, by SHA-256; who left and when; the last requests\n"
                     "POST /_reset  forgets them\n"
-                    "POST /_faults [\"FAULT\", ...] one a call, or {\"script\": [...], \"always\": \"FAULT\"}");
+                    "POST /_faults [\"FAULT\", ...] one a call, or {\"script\": [...], \"always\": \"FAULT\", \"others\": \"FAULT\"}");
     command->callback([given, &chosen] { chosen = [given] { return run(*given); }; });
 }
 

@@ -35,21 +35,24 @@ std::optional<std::vector<std::string>> strings_of(const json::value& list) {
 }  // namespace
 
 answer set_faults(scenario& of, std::string_view text) {
+    constexpr auto usage = R"(Send ["FAULT", ...] or {"script": ["FAULT", ...], "always": "FAULT", "others": "FAULT"}, or some of it.)";
     boost::system::error_code failed;
-    const auto value = json::parse(text, failed);
-    const json::value* script = failed ? nullptr : &value;
-    const json::value* always = nullptr;
-    if (!failed && value.is_object()) {
-        script = value.get_object().if_contains("script");
-        always = value.get_object().if_contains("always");
+    auto value = json::parse(text, failed);
+    if (!failed && value.is_array()) value = json::object{{"script", std::move(value)}};
+    if (failed || !value.is_object() || value.get_object().empty()) return complaint(usage);
+    for (const auto& [name, wanted] : value.get_object()) {
+        result<void> set;
+        if (const auto list = strings_of(wanted); name == "script" && list) {
+            set = of.script(*list);
+        } else if (name == "always" && wanted.is_string()) {
+            set = of.always(std::string_view(wanted.get_string()));
+        } else if (name == "others" && wanted.is_string()) {
+            set = of.others(std::string_view(wanted.get_string()));
+        } else {
+            return complaint(usage);
+        }
+        if (!set) return complaint(set.error().message());
     }
-    const auto list = script ? strings_of(*script) : std::nullopt;
-    if ((script && !list) || (always && !always->is_string()) || (!script && !always))
-        return complaint(R"(Send ["FAULT", ...] or {"script": ["FAULT", ...], "always": "FAULT"}.)");
-    result<void> set;
-    if (list) set = of.script(*list);
-    if (set && always) set = of.always(std::string_view(always->get_string()));
-    if (!set) return complaint(set.error().message());
     answer made;
     made.body = R"({"script_left":)" + std::to_string(of.script_left()) + "}";
     return made;

@@ -14,7 +14,7 @@
 
 namespace hearonce::upstream {
 
-// POST /_faults. A list of specs is a script, one a call; {"script": [...], "always": "..."} sets either or both.
+// POST /_faults. A list of specs is a script, one a call; {"script": [...], "always": "...", "others": "..."} sets any of them.
 answer set_faults(scenario& of, std::string_view json);
 
 // Models, and what there is not.

@@ -87,6 +87,10 @@ void double_server::script(const std::vector<std::string>& faults) {
     expect(inside_->home.plot.script(faults));
 }
 
+void double_server::others(std::string_view fault) {
+    expect(inside_->home.plot.others(fault));
+}
+
 void double_server::always(std::string_view fault) {
     expect(inside_->home.plot.always(fault));
 }

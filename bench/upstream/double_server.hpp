@@ -41,6 +41,7 @@ public:
     // As POST /_faults sets them. Throw std::invalid_argument for a misspelt fault.
     void script(const std::vector<std::string>& faults);
     void always(std::string_view fault);
+    void others(std::string_view fault);
 
 private:
     class inside;

@@ -10,7 +10,8 @@ namespace hearonce::upstream {
 
 const std::string_view fault_help =
     "Faults: in the header X-Fault, after 'fault:' in a prompt, in --fault, or in POST /_faults. Several at once: 'status=503,\n"
-    "retry_after=2'. Times are 300ms, 2s or plain milliseconds.\n"
+    "retry_after=2'. Times are 300ms, 2s or plain milliseconds. What is no call, such as GET /v1/models, meets those of its header\n"
+    "and of 'others' alone.\n"
     "  delay=TIME              answer later                 hang                   never answer\n"
     "  reset=before_body       RST after the request's head reset=after_body       RST in place of an answer\n"
     "  reset=after_head        RST after the answer's head  half_body              FIN after half of the answer\n"

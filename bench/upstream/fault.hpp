@@ -58,6 +58,8 @@ struct fault {
     milliseconds pace{0};                    // Between the records of a stream.
     std::size_t huge_bytes = 64U << 20U;
 
+    // Changes what is heard, which only a call's answer tells.
+    bool of_what_is_heard() const noexcept { return answer == instead::empty_text || for_gemini_alone(); }
     bool for_gemini_alone() const noexcept { return answer >= instead::blocked; }
     // Must be known before the request's body is read to have its effect.
     bool early() const noexcept { return early_401 || reset == reset_at::before_body; }

@@ -1,6 +1,7 @@
 // Next file: session.cpp.
 #include <bench/upstream/route.hpp>
 
+#include <algorithm>
 #include <string_view>
 
 namespace hearonce::upstream {
@@ -48,6 +49,14 @@ route openai(std::string_view rest, std::string_view method) {
     return made;
 }
 
+// Without what a base address has before the API's own path, "/openai" among it: the first version there is begins the path, so
+// that one joined on twice is found to be wrong.
+std::string_view behind_prefix(std::string_view path) {
+    auto first = path.size();
+    for (const std::string_view begins : {"/v1beta/", "/v1/", "/openai/deployments/"}) first = std::min(first, path.find(begins));
+    return first == path.size() ? path : path.substr(first);
+}
+
 }  // namespace
 
 bool query_has(std::string_view query, std::string_view name, std::string_view value) {
@@ -63,8 +72,8 @@ bool query_has(std::string_view query, std::string_view name, std::string_view v
 }
 
 route route_of(const http::request_head& head) {
-    std::string_view path = head.path;
-    if (path.starts_with("/_")) return control(path, head.method);
+    if (head.path.starts_with("/_")) return control(head.path, head.method);
+    std::string_view path = behind_prefix(head.path);
     if (take(path, "/v1beta/models")) return gemini(path, head);
     if (head.find("x-goog-api-key") || path.find(':') != std::string_view::npos) {
         if (take(path, "/v1/models")) return gemini(path, head);
@@ -77,9 +86,8 @@ route route_of(const http::request_head& head) {
         const auto slash = path.find('/');
         deployment = path.substr(0, slash);
         path.remove_prefix(std::min(path.size(), deployment.size()));
-    } else {
-        take(path, "/openai");
-        if (!take(path, "/v1")) return {};
+    } else if (!take(path, "/v1")) {
+        return {};
     }
     auto made = openai(path, head.method);
     if (!deployment.empty()) made.model = deployment;

@@ -12,7 +12,7 @@ namespace hearonce::upstream {
 
 enum class ask : std::uint8_t {
     unknown,
-    transcription,  // POST [/openai]/v1/audio/transcriptions, /openai/deployments/{model}/audio/transcriptions
+    transcription,  // POST /v1/audio/transcriptions, /openai/deployments/{model}/audio/transcriptions
     translation,
     openai_models,
     openai_model,
@@ -39,7 +39,8 @@ struct route {
     bool is_control() const noexcept { return what == ask::stats || what == ask::reset || what == ask::faults; }
 };
 
-// GET /v1/models is in both APIs: with an x-goog-api-key it is Gemini's.
+// Both APIs may stand behind any prefix, such as "/openai"; `stats` and the like may not. GET /v1/models is in both: with an
+// x-goog-api-key it is Gemini's.
 route route_of(const http::request_head& head);
 
 // Whether the query string has `name`, with that value where one is given.

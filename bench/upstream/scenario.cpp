@@ -27,7 +27,8 @@ std::chrono::milliseconds exponential_delay(std::chrono::milliseconds mean, std:
 }
 
 scenario::scenario(const settings& how) : delay_(how.delay), delay_exponential_(how.delay_exponential), seed_(how.seed) {
-    const auto read = always(how.always);
+    auto read = always(how.always);
+    if (read) read = others(how.others);
     if (!read) throw std::invalid_argument(std::string(read.error().message()));
 }
 
@@ -51,6 +52,15 @@ result<void> scenario::always(std::string_view spec) {
     return {};
 }
 
+result<void> scenario::others(std::string_view spec) {
+    auto made = parse_fault(spec);
+    if (!made) return made.error();
+    if (made->of_what_is_heard()) return error(errc::invalid_parameter, "The fault '" + std::string(spec) + "' is of calls alone.");
+    const std::lock_guard lock(guard_);
+    others_ = *std::move(made);
+    return {};
+}
+
 std::size_t scenario::script_left() const {
     const std::lock_guard lock(guard_);
     return script_.size();
@@ -63,6 +73,16 @@ result<fault> scenario::fault_of(const http::request_head& head) {
     auto next = std::move(script_.front());
     script_.pop_front();
     return next;
+}
+
+result<fault> scenario::fault_of_other(const http::request_head& head) const {
+    if (const auto asked = head.find("x-fault")) {
+        auto made = parse_fault(*asked);
+        if (made && made->of_what_is_heard()) return error(errc::invalid_parameter, "This fault is of calls alone.");
+        return made;
+    }
+    const std::lock_guard lock(guard_);
+    return others_;
 }
 
 std::chrono::milliseconds scenario::delay() {

@@ -20,7 +20,7 @@ namespace hearonce::upstream {
 
 class scenario {
 public:
-    // Throws std::invalid_argument when settings.always is no fault.
+    // Throws std::invalid_argument when settings.always or settings.others is no fault.
     explicit scenario(const settings& how);
 
     // One fault a call from now on, in order; replaces what is left of an earlier script. Calls whose head has X-Fault use up
@@ -30,7 +30,11 @@ public:
     result<void> always(std::string_view spec);
     std::size_t script_left() const;
 
+    // For what is no call, such as GET /v1/models, when its head has no X-Fault.
+    result<void> others(std::string_view spec);
+
     result<fault> fault_of(const http::request_head& head);
+    result<fault> fault_of_other(const http::request_head& head) const;
 
     // The server's own latency for the next call.
     std::chrono::milliseconds delay();
@@ -42,6 +46,7 @@ private:
     mutable std::mutex guard_;
     std::deque<fault> script_;
     fault always_;
+    fault others_;
     std::uint64_t calls_ = 0;
 };
 

@@ -91,8 +91,8 @@ asio::awaitable<bool> session::read_text(body_reader& body, std::string& to) {
     }
 }
 
-asio::awaitable<session::then> session::send_plainly(const answer& what, bool close) {
-    const auto made = sending_of(what, fault(), to_.gemini, keeps() && !close, request_id());
+asio::awaitable<session::then> session::send_plainly(const answer& what) {
+    const auto made = sending_of(what, fault(), to_.gemini, keeps(), request_id());
     const bool sent = co_await send(made);
     if (!sent) co_return then::end;
     const auto next = co_await end_as(made);
@@ -105,7 +105,7 @@ asio::awaitable<session::then> session::serve_control() {
     const bool whole = co_await read_text(body, text);
     if (!whole) co_return then::end;
     const auto made = control(text);
-    const auto next = co_await send_plainly(made, false);
+    const auto next = co_await send_plainly(made);
     co_return next;
 }
 
@@ -123,13 +123,19 @@ answer session::control(const std::string& body) {
 }
 
 asio::awaitable<session::then> session::serve_other() {
+    const auto given = home_.plot.fault_of_other(head_);
+    const auto wrong = given ? *given : upstream::fault();
+    if (wrong.early()) {
+        const auto refused = co_await refuse_early(wrong, nullptr);
+        co_return refused;
+    }
     body_reader body(*wire_, head_, parser_);
     std::string text;
     const bool whole = co_await read_text(body, text);
     if (!whole) co_return then::end;
-    const auto made = answer_other(head_, to_, home_.how);
-    home_.seen.answered(id_, made.status);
-    const auto next = co_await send_plainly(made, false);
+    auto right = given ? answer_other(head_, to_, home_.how) : refused_fault(given.error().message(), to_.gemini);
+    const auto begins = clock::now() + wrong.delay.value_or(std::chrono::milliseconds(0));
+    const auto next = co_await answer_with(std::move(right), wrong, begins, nullptr);
     co_return next;
 }
 

@@ -70,9 +70,12 @@ private:
     boost::asio::awaitable<then> serve_call();
     boost::asio::awaitable<then> hear(call& it, flying& counted);
     boost::asio::awaitable<then> answer_call(const call& it, flying& counted);
-    boost::asio::awaitable<then> refuse_early(const call& it, flying& counted);
     then reset_connection();
     then peer_left(std::string_view during);
+
+    // From there to the end of the answer, which `wrong` changes. `counted` is null for what is no call.
+    boost::asio::awaitable<then> answer_with(answer right, const fault& wrong, clock::time_point begins, flying* counted);
+    boost::asio::awaitable<then> refuse_early(const fault& wrong, flying* counted);
 
     // Everything else.
     boost::asio::awaitable<then> serve_control();
@@ -85,7 +88,7 @@ private:
     boost::asio::awaitable<bool> send_dripping(std::string_view bytes, std::chrono::milliseconds before_first,
                                                std::chrono::milliseconds pause);
     boost::asio::awaitable<then> end_as(const sending& what);
-    boost::asio::awaitable<then> send_plainly(const answer& what, bool close);
+    boost::asio::awaitable<then> send_plainly(const answer& what);
     bool keeps() const noexcept;
     std::string request_id() const;
 

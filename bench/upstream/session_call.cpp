@@ -28,7 +28,7 @@ asio::awaitable<session::then> session::serve_call() {
     flying counted(home_.seen, it);
     auto next = then::end;
     if (it.fault().early()) {
-        next = co_await refuse_early(it, counted);
+        next = co_await refuse_early(it.fault(), &counted);
     } else {
         next = co_await hear(it, counted);
     }
@@ -36,15 +36,15 @@ asio::awaitable<session::then> session::serve_call() {
 }
 
 // With the body, or what is left of it, unread.
-asio::awaitable<session::then> session::refuse_early(const call& it, flying& counted) {
-    if (it.fault().reset == fault::reset_at::before_body) {
-        counted.land();
+asio::awaitable<session::then> session::refuse_early(const upstream::fault& wrong, flying* counted) {
+    if (wrong.reset == fault::reset_at::before_body) {
+        if (counted != nullptr) counted->land();
         co_return reset_connection();
     }
     const auto made = to_.gemini ? gemini_key_refusal() : openai_key_refusal();
     home_.seen.answered(id_, made.status);
     const auto bytes = sending_of(made, fault(), to_.gemini, false, request_id());
-    const bool sent = co_await send(bytes, &counted);
+    const bool sent = co_await send(bytes, counted);
     if (sent) co_await wire_->linger(linger_limit);
     co_return then::end;
 }
@@ -63,7 +63,7 @@ asio::awaitable<session::then> session::hear(call& it, flying& counted) {
         it.feed(body.data());
         if (!it.fault().early()) continue;
         // The prompt came before the recording.
-        const auto next = co_await refuse_early(it, counted);
+        const auto next = co_await refuse_early(it.fault(), &counted);
         co_return next;
     }
     it.finish();
@@ -72,7 +72,7 @@ asio::awaitable<session::then> session::hear(call& it, flying& counted) {
     auto next = then::end;
     if (it.fault().early()) {
         // Its prompt came too late to stop the upload.
-        next = co_await refuse_early(it, counted);
+        next = co_await refuse_early(it.fault(), &counted);
     } else {
         next = co_await answer_call(it, counted);
     }
@@ -80,16 +80,21 @@ asio::awaitable<session::then> session::hear(call& it, flying& counted) {
 }
 
 asio::awaitable<session::then> session::answer_call(const call& it, flying& counted) {
-    const auto& wrong = it.fault();
-    const auto until = clock::now() + wrong.delay.value_or(home_.plot.delay());
-    const auto made = with_fault(it.answer(), wrong, to_.gemini, std::chrono::system_clock::now());
+    const auto begins = clock::now() + it.fault().delay.value_or(home_.plot.delay());
+    auto right = it.answer();
+    const auto next = co_await answer_with(std::move(right), it.fault(), begins, &counted);
+    co_return next;
+}
+
+asio::awaitable<session::then> session::answer_with(answer right, const upstream::fault& wrong, clock::time_point begins, flying* counted) {
+    const auto made = with_fault(std::move(right), wrong, to_.gemini, std::chrono::system_clock::now());
     const auto bytes = sending_of(made, wrong, to_.gemini, keeps(), request_id());
-    const bool there = co_await wire_->pause(until);
+    const bool there = co_await wire_->pause(begins);
     if (!there) co_return peer_left("waiting");
     if (!bytes.pieces.empty()) home_.seen.answered(id_, made.status);
-    const bool sent = co_await send(bytes, &counted);
+    const bool sent = co_await send(bytes, counted);
     if (!sent) co_return peer_left("answer");
-    if (bytes.then == sending::end::reset) counted.land();
+    if (bytes.then == sending::end::reset && counted != nullptr) counted->land();
     const auto next = co_await end_as(bytes);
     if (bytes.then == sending::end::hang) peer_left("waiting");
     co_return next;

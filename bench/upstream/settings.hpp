@@ -24,6 +24,7 @@ struct settings {
     std::uint64_t seed = 1;                          // The nth call's delay depends on this and n alone.
     std::string key{};                               // Not empty: any other key is refused, as each API does it.
     std::string always{};                            // A fault for every call that nothing else gives one.
+    std::string others{};                            // A fault for what is no call, such as GET /v1/models.
     bool any_model = false;                          // Model names nobody knows are taken for whisper-1's kind.
     bool done_marker = false;                        // OpenAI's streams end with "data: [DONE]".
     bool tell_language = false;                      // The text ends with " [de]" when a language was asked for.

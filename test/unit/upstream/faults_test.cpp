@@ -333,9 +333,83 @@ BOOST_AUTO_TEST_CASE(scripts_over_http) {
     BOOST_TEST(post(server.port(), transcriptions, upload(bytes)).status == 503);
     BOOST_TEST(set(R"({"script":[],"always":""})").status == 200);
     BOOST_TEST(post(server.port(), transcriptions, upload(bytes)).status == 200);
-    for (const char* wrong : {"", "{}", "[1]", R"(["what"])", R"({"always":1})", R"({"script":"hang"})", R"({"always":"what"})", "true"})
+    for (const char* wrong : {"", "{}", "[1]", R"(["what"])", R"({"always":1})", R"({"script":"hang"})", R"({"always":"what"})", "true",
+                              R"({"others":[]})", R"({"others":"what"})", R"({"others":"empty_text"})", R"({"other":"hang"})"})
         BOOST_TEST(set(wrong).status == 400, wrong);
     BOOST_TEST(post(server.port(), transcriptions, upload(bytes)).status == 200);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(what_is_no_call)
+
+namespace {
+
+const std::string google = "x-goog-api-key: k\r\n";
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(meets_what_others_are_given_and_nothing_else) {
+    double_server server;
+    server.script({"status=500"});
+    server.always("status=502");
+    BOOST_TEST(get(server.port(), "/v1/models").status == 200);
+    server.others("status=503, retry_after=7");
+    const auto refused = get(server.port(), "/v1/models");
+    BOOST_TEST(refused.status == 503);
+    BOOST_TEST(refused.header("retry-after") == "7");
+    BOOST_TEST(error_in(refused) == "service_unavailable_error/null/server_is_overloaded");
+    BOOST_TEST(get(server.port(), "/v1/models/whisper-1").status == 503);
+    BOOST_TEST(json_of(get(server.port(), "/v1beta/models", google)).at("error").at("status").as_string() == "UNAVAILABLE");
+    BOOST_TEST(get(server.port(), "/_stats").status == 200);
+    const auto seen = server.seen();
+    BOOST_TEST(seen.calls == 0u);
+    BOOST_TEST(seen.by_status.at(503) == 3u);
+    // The script is still whole.
+    BOOST_TEST(post(server.port(), transcriptions, upload(bytes)).status == 500);
+    BOOST_TEST(post(server.port(), transcriptions, upload(bytes)).status == 502);
+    server.others("");
+    BOOST_TEST(get(server.port(), "/v1/models").status == 200);
+}
+
+BOOST_AUTO_TEST_CASE(a_header_goes_first) {
+    settings how;
+    how.others = "status=503";
+    double_server server(how);
+    BOOST_TEST(get(server.port(), "/v1/models").status == 503);
+    BOOST_TEST(get(server.port(), "/v1/models", "X-Fault: none\r\n").status == 200);
+    BOOST_TEST(get(server.port(), "/v1/models", "X-Fault: html_502\r\n").header("content-type") == "text/html; charset=utf-8");
+    for (const char* misplaced : {"what", "empty_text", "blocked"}) {
+        const auto fault = std::string("X-Fault: ") + misplaced + "\r\n";
+        BOOST_TEST(error_in(get(server.port(), "/v1/models", fault)) == "upstream_double/null/null", misplaced);
+        BOOST_TEST(get(server.port(), "/v1beta/models", google + fault).status == 400, misplaced);
+    }
+    how.others = "what";
+    BOOST_CHECK_THROW(double_server{how}, std::invalid_argument);
+    BOOST_CHECK_THROW(server.others("blocked"), std::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(breaks_in_every_way) {
+    double_server server;
+    const auto end_of = [&](const std::string& fault) {
+        raw_client client(server.port());
+        client.send("GET /v1/models HTTP/1.1\r\nHost: x\r\nX-Fault: " + fault + "\r\n\r\n");
+        return client.wait_end(milliseconds(10'000));
+    };
+    BOOST_TEST((end_of("reset=before_body") == end_kind::reset));
+    BOOST_TEST((end_of("reset=after_body") == end_kind::reset));
+    BOOST_TEST((end_of("half_body") == end_kind::closed));
+    BOOST_TEST((end_of("idle_close") == end_kind::closed));
+    BOOST_TEST(get(server.port(), "/v1/models", "X-Fault: early_401\r\n").status == 401);
+    {
+        raw_client hanging(server.port());
+        hanging.send("GET /v1/models HTTP/1.1\r\nHost: x\r\nX-Fault: hang\r\n\r\n");
+        BOOST_TEST(server.wait_until([](const auto& seen) { return seen.other_requests == 6; }));
+    }
+    BOOST_TEST(server.wait_until([](const auto& seen) { return seen.aborted_by_peer == 1 && seen.connections_open == 0; }));
+    const auto begun = clock_type::now();
+    BOOST_TEST(get(server.port(), "/v1/models", "X-Fault: delay=50ms\r\n").status == 200);
+    BOOST_TEST((clock_type::now() - begun >= milliseconds(50)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -380,6 +380,23 @@ BOOST_AUTO_TEST_CASE(gemini) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(any_prefix) {
+    for (const char* prefix : {"/openai", "/proxy/one", "/v2", "/v1x"}) {
+        const std::string before = prefix;
+        BOOST_TEST((to("POST", before + "/v1/audio/transcriptions").what == ask::transcription), prefix);
+        BOOST_TEST((to("GET", before + "/v1/models").what == ask::openai_models), prefix);
+        BOOST_TEST(to("POST", before + "/openai/deployments/mine/audio/translations").model == "mine", prefix);
+        const auto made = to("POST", before + "/v1beta/models/x:generateContent");
+        BOOST_TEST((made.what == ask::gemini_generate), prefix);
+        BOOST_TEST(made.model == "x");
+        BOOST_TEST((to("GET", before + "/v1/models", {}, true).what == ask::gemini_models), prefix);
+        BOOST_TEST(!to("GET", before + "/_stats").is_control(), prefix);
+    }
+    // A base address joined on twice, a version too many, none.
+    for (const char* path : {"/v1/v1/models", "/v1/openai/v1/models", "/v1beta/v1/models", "/proxy/models", "/proxyv1/models"})
+        BOOST_TEST((to("GET", path).what == ask::unknown), path);
+}
+
 BOOST_AUTO_TEST_CASE(control) {
     BOOST_TEST(to("GET", "/_stats").is_control());
     BOOST_TEST(to("POST", "/_reset").is_control());

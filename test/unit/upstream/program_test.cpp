@@ -74,7 +74,8 @@ BOOST_AUTO_TEST_CASE(says_where_it_listens_and_ends_when_told) {
 
 BOOST_AUTO_TEST_CASE(takes_its_flags) {
     running one({"--threads", "2", "--fault", "status=503, retry_after=2", "--key", "sk", "--any-model", "--delay", "1ms",
-                 "--delay-exponential", "1ms", "--seed", "3", "--last", "1"});
+                 "--delay-exponential", "1ms", "--seed", "3", "--last", "1", "--fault-others", "status=504"});
+    BOOST_TEST(get(one.port, "/v1/models").status == 504);
     const auto answer = post(one.port, transcriptions, upload(bytes));
     BOOST_TEST(answer.status == 503);
     BOOST_TEST(answer.header("retry-after") == "2");
@@ -106,7 +107,8 @@ BOOST_AUTO_TEST_CASE(explains_itself) {
     BOOST_TEST(all.out.find("upstream") != std::string::npos);
     const auto one = run({"upstream", "--help"});
     BOOST_TEST(one.code == 0);
-    for (const char* word : {"--listen", "--tls", "--fault", "X-Fault", "cut_sse", "/_stats", "/_reset", "/_faults", "--delay-exponential"})
+    for (const char* word : {"--listen", "--tls", "--fault", "X-Fault", "cut_sse", "/_stats", "/_reset", "/_faults", "--delay-exponential",
+                             "--fault-others", "\"others\""})
         BOOST_TEST(one.out.find(word) != std::string::npos, word);
     BOOST_TEST(run({"--version"}).out.starts_with("hearonce-bench "));
 }
