@@ -70,7 +70,7 @@ void ledger::told(std::uint64_t id, std::vector<form_field> fields, std::vector<
     const std::lock_guard lock(guard_);
     if (id < first_id_) return;
     if (recording != nullptr) {
-        const bool room = counts_.by_sha256.size() < counts::digests_max || counts_.by_sha256.contains(*recording);
+        const bool room = counts_.by_sha256.size() < digests_max_ || counts_.by_sha256.contains(*recording);
         ++(room ? counts_.by_sha256[*recording] : counts_.digests_left_out);
     }
     if (auto* seen = find(id)) {

@@ -58,7 +58,6 @@ struct digest_hash {
 };
 
 struct counts {
-    static constexpr std::size_t digests_max = 4'000'000;
     static constexpr std::size_t left_max = 1000;
 
     std::uint64_t calls = 0;           // Transcriptions, translations, generations: counted when the head has come.
@@ -70,7 +69,7 @@ struct counts {
     std::uint64_t received_bytes = 0;  // Of the calls' bodies.
     // Calls whose recording came whole, whatever they were answered.
     std::unordered_map<sha256_digest, std::uint64_t, digest_hash> by_sha256;
-    std::uint64_t digests_left_out = 0;      // Calls with a recording beyond digests_max.
+    std::uint64_t digests_left_out = 0;      // Calls with a recording for which there was no room.
     std::map<int, std::uint64_t> by_status;  // Answers begun, by status.
     std::uint64_t aborted_by_peer = 0;
     std::deque<left_call> left;     // The last left_max of them.
@@ -86,7 +85,11 @@ class ledger {
 public:
     using clock = std::chrono::steady_clock;
 
-    explicit ledger(std::size_t last_max) : last_max_(last_max), began_(clock::now()) {}
+    static constexpr std::size_t digests_max_default = 4'000'000;
+
+    // Keeps that many requests, and tells that many recordings apart.
+    explicit ledger(std::size_t last_max, std::size_t digests_max = digests_max_default)
+        : last_max_(last_max), digests_max_(digests_max), began_(clock::now()) {}
 
     std::uint64_t connected();  // The connection's number.
     void disconnected();
@@ -112,6 +115,7 @@ private:
     seen_request* find(std::uint64_t id);
 
     const std::size_t last_max_;
+    const std::size_t digests_max_;
     const clock::time_point began_;
     mutable std::mutex guard_;
     mutable std::condition_variable changed_;

@@ -128,8 +128,6 @@ void peer::look() {
 }
 
 asio::awaitable<bool> peer::pause(clock::time_point until) {
-    // What OpenSSL holds already wakes no wait.
-    if (wire_.tls() && !watching_) look();
     while (!ended_ && clock::now() < until) {
         watch();
         changed_.expires_at(until);
@@ -139,6 +137,7 @@ asio::awaitable<bool> peer::pause(clock::time_point until) {
 }
 
 asio::awaitable<void> peer::pause_for_bytes(clock::time_point until) {
+    // What OpenSSL holds already wakes no wait.
     if (wire_.tls() && !watching_) look();
     while (!ended_ && input_.empty() && clock::now() < until) {
         watch();

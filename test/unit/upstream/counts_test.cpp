@@ -165,7 +165,6 @@ BOOST_AUTO_TEST_CASE(the_same_over_http) {
     BOOST_TEST(json_of(get(server.port(), "/_stats")).at("calls").as_int64() == 0);
 }
 
-// A table of counts knows no more recordings than its limit; calls beyond it are still counted.
 BOOST_AUTO_TEST_CASE(the_ledger_alone) {
     upstream::ledger seen(2);
     BOOST_TEST(seen.connected() == 1u);
@@ -187,6 +186,23 @@ BOOST_AUTO_TEST_CASE(the_ledger_alone) {
     BOOST_TEST(seen.snapshot().left.size() == counts::left_max);
     BOOST_TEST(seen.snapshot().aborted_by_peer == counts::left_max + 5);
     BOOST_TEST(!seen.wait_until([](const counts& now) { return now.calls == 99; }, milliseconds(1)));
+}
+
+// A table of counts knows no more recordings than its limit; calls beyond it are still counted.
+BOOST_AUTO_TEST_CASE(recordings_have_a_limit) {
+    upstream::ledger seen(0, 2);
+    const http::request_head head;
+    for (const char* one : {"a", "b", "c", "a", "c"}) {
+        const auto digest = sha256_of(one);
+        seen.told(seen.began(head, 1, true), {}, {}, &digest);
+    }
+    const auto now = seen.snapshot();
+    BOOST_TEST(now.calls == 5u);
+    BOOST_TEST(now.of(sha256_of("a")) == 2u);
+    BOOST_TEST(now.of(sha256_of("b")) == 1u);
+    BOOST_TEST(now.of(sha256_of("c")) == 0u);
+    BOOST_TEST(now.digests_left_out == 2u);
+    BOOST_TEST(now.by_sha256.size() == 2u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

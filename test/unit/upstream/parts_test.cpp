@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <bench/upstream/fault.hpp>
+#include <bench/upstream/form_reader.hpp>
 #include <bench/upstream/gemini_answer.hpp>
 #include <bench/upstream/gemini_rules.hpp>
 #include <bench/upstream/heard.hpp>
@@ -564,6 +565,42 @@ BOOST_AUTO_TEST_CASE(other_bodies) {
         BOOST_TEST(google.at("code").as_int64() == status);
         BOOST_TEST(google.at("status").is_string());
     }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(forms)
+
+BOOST_AUTO_TEST_CASE(however_it_is_cut) {
+    const auto body = form_body("b", upload("recording", {{"prompt", ""}, {"language", "de"}}));
+    for (std::size_t cut = 1; cut < body.size(); cut += 7) {
+        form_reader form("b");
+        for (std::size_t at = 0; at < body.size(); at += cut) {
+            const auto piece = std::string_view(body).substr(at, cut);
+            BOOST_TEST(form.feed(std::as_bytes(std::span(piece.data(), piece.size()))).has_value());
+        }
+        BOOST_TEST(form.finish().has_value());
+        BOOST_TEST_REQUIRE(form.fields().size() == 3u);
+        BOOST_TEST(*form.field("language") == "de");
+        BOOST_TEST(form.field("prompt")->empty());
+        BOOST_TEST(form.field("none") == nullptr);
+        BOOST_TEST_REQUIRE(form.files().size() == 1u);
+        BOOST_TEST(form.files()[0].bytes == 9u);
+        BOOST_TEST(hex_of(form.files()[0].sha256) == hex_of(sha256_of("recording")));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(fields_have_a_limit_and_files_none) {
+    const auto takes = [](std::size_t size, std::optional<std::string> file_name) {
+        const auto body = form_body("b", {{"a", "12345"}, {"b", std::string(size, 'x'), std::move(file_name)}});
+        form_reader form("b");
+        return form.feed(std::as_bytes(std::span(body.data(), body.size()))).has_value();
+    };
+    const auto left = form_reader::fields_bytes_max - 5;
+    BOOST_TEST(takes(left - 1, {}));
+    BOOST_TEST(takes(left, {}));
+    BOOST_TEST(!takes(left + 1, {}));
+    BOOST_TEST(takes(left + 1, "a.wav"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
