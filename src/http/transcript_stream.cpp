@@ -28,6 +28,8 @@ transcript_stream::transcript_stream(work::flights::ticket place, std::shared_pt
       reader_(std::move(log)),
       parts_(parts),
       wanted_(asked.wanted),
+      key_(asked.key),
+      name_(asked.name),
       limit_(limit),
       entered_(steady_clock::now()),
       notes_(notes) {}
@@ -69,6 +71,7 @@ std::string transcript_stream::last_records(const work::flights::result& end) {
     const auto heard = outcome_of(end);
     if (!heard) {
         notes_.failed = heard.error().code();
+        if (name_) parts_.names.release(*name_, key_.bytes);
         return error_event(error_body(heard.error()));
     }
     const transcript& text = **heard;

@@ -45,6 +45,8 @@ private:
     delta_reader reader_;
     services& parts_;
     const shape wanted_;
+    const work::work_key key_;
+    const std::optional<sha256_digest> name_;  // Of the Idempotency-Key, which a failure frees.
     const std::chrono::steady_clock::time_point limit_;
     const std::chrono::steady_clock::time_point entered_;
     access_notes& notes_;

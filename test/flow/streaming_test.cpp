@@ -10,11 +10,11 @@ using hearonce::error;
 
 namespace {
 
-std::unique_ptr<raw_client> begin(std::uint16_t port, const std::string& audio, bool stream) {
+std::unique_ptr<raw_client> begin(std::uint16_t port, const std::string& audio, bool stream, const std::string& headers = {}) {
     auto client = std::make_unique<raw_client>(port);
     std::vector<form_part> fields;
     if (stream) fields.push_back({"stream", "true"});
-    client->send(post_form(transcriptions, form_body("b1", upload(audio, std::move(fields))), "b1"));
+    client->send(post_form(transcriptions, form_body("b1", upload(audio, std::move(fields))), "b1", headers));
     return client;
 }
 
@@ -144,6 +144,23 @@ BOOST_AUTO_TEST_CASE(a_failure_in_the_middle_is_told_in_the_stream_and_not_kept)
     gateway.backend->ends = scripted_backend::said;
     BOOST_TEST(post(gateway.port, transcriptions, upload(wav())).header("cache-status") == "hearonce; fwd=miss; stored; ttl=600");
     BOOST_TEST(gateway.backend->runs() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_in_the_middle_frees_the_name_of_everyone_who_read_along) {
+    running_gateway gateway;
+    gateway.backend->ends = [](auto, auto&, auto&) { return error(errc::upstream_error, "It broke."); };
+    gateway.backend->close_gate();
+    auto leads = begin(gateway.port, wav(), true, "Idempotency-Key: a\r\n");
+    BOOST_REQUIRE(gateway.backend->wait_for_held(1));
+    auto joins = begin(gateway.port, wav(), true, "Idempotency-Key: b\r\n");
+    wait_for_waiters(gateway.port, 2);
+    BOOST_REQUIRE(gateway.backend->tell("one"));
+    gateway.backend->open_gate();
+    for (auto* each : {leads.get(), joins.get()}) BOOST_TEST(read_answer(*each).body.starts_with(delta("one")));
+    gateway.backend->ends = scripted_backend::said;
+    for (const std::string name : {"a", "b"}) {
+        BOOST_TEST(post(gateway.port, transcriptions, upload(wav(2)), "Idempotency-Key: " + name + "\r\n").status == 200);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(readers_that_leave_take_nothing_with_them) {
