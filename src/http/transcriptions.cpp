@@ -37,9 +37,11 @@ void count(services& parts, flight_role role) {
 }
 
 // For a caller that brought no bytes: finds or joins, never leads.
-work::flights::ticket find(services& parts, const decided& asked) {
+work::flights::ticket find(services& parts, decided& asked) {
     auto ticket = parts.flights.find(asked.key);
     count(parts, ticket.role());
+    // It leads nowhere, and the caller's keys must not wait along.
+    asked.plan = {};
     return ticket;
 }
 
@@ -120,6 +122,7 @@ asio::awaitable<result<response>> transcribe(exchange& request, services& parts,
         upload = co_await receive(request, parts, wanted, words->audio_duration, notes);
     }
     if (!upload) co_return upload.error();
+    const auto sha256 = upload->audio->sha256;
     auto asked = decide(parts, *words, principal, keys_of(parts, request.head()), std::move(*upload));
     if (!asked) co_return asked.error();
 
@@ -131,6 +134,8 @@ asio::awaitable<result<response>> transcribe(exchange& request, services& parts,
         co_return error_of(place.refusal());
     }
     notes.how = came_of(place.role());
+    // Found by it, so it is what the gateway hashed when the recording came.
+    if (asking) notes.sha256 = hex_of(sha256);
     const auto stream = stream_of(parts, place, *asked, limit, notes);
     auto& ticket = stream ? stream->place() : place;
     if (stream) {

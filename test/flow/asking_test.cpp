@@ -49,7 +49,9 @@ BOOST_AUTO_TEST_CASE(a_finished_result_comes_without_a_body) {
     BOOST_TEST(found.status == 200);
     BOOST_TEST(found.body == sent.body);
     BOOST_TEST(found.header("cache-status").starts_with("hearonce; hit; ttl="));
-    BOOST_TEST(found.header("x-audio-sha256") == "");
+    BOOST_TEST(found.header("x-audio-sha256") == sha256(wav()));
+    BOOST_TEST(found.header("x-hearonce-backend") == "scripted");
+    BOOST_TEST(found.has("server-timing"));
     // Any format of the class of detail, and another path's task is other work.
     BOOST_TEST(get(gateway.port, ask_path(wav(), "&language=de&prompt=a%20b%26c%3dd&response_format=text")).status == 200);
     check_unknown(get(gateway.port, ask_path(wav(), "&language=de&prompt=a%20b%26c%3dd&response_format=srt")));
