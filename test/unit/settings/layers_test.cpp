@@ -2,8 +2,8 @@
 #define BOOST_TEST_MODULE layers
 #include <boost/test/unit_test.hpp>
 
-#include <app/load_settings.hpp>
 #include <app/known_models.hpp>
+#include <app/load_settings.hpp>
 #include <app/models.hpp>
 #include <app/settings_keys.hpp>
 #include <app/settings_layers.hpp>
