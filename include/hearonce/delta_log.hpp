@@ -88,6 +88,9 @@ public:
         return fresh;
     }
 
+    // take() begins again with the first piece.
+    void rewind() noexcept { seen_ = 0; }
+
     std::string backend() const {
         const std::lock_guard lock(log_->mutex_);
         return log_->backend_;

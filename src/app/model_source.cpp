@@ -54,7 +54,8 @@ answer_verdict judge_range(const net::http_answer& answer, const part_on_disk& p
     const auto range = byte_range_of(answer);
     const auto etag = strong_etag(answer);
     const bool other_file = !etag.empty() && etag != part.etag;
-    if (!range || range->first != part.bytes || other_file) return {.is = kind::discard};
+    const bool no_rest = range && range->whole && *range->whole <= part.bytes;
+    if (!range || range->first != part.bytes || other_file || no_rest) return {.is = kind::discard};
     return {.is = kind::append, .whole_bytes = range->whole, .etag = part.etag};
 }
 

@@ -66,6 +66,7 @@ private:
         for (unsigned hops = 0; hops <= redirects_max; ++hops) {
             complaint_.clear();
             judged_.reset();
+            if (hops == 0) sha256_.clear();  // Each try asks anew what the file is: it may have changed.
             line_.begin(part_.state().bytes);
             net::call_request request;
             if (auto ready = prepare(request, url); !ready.empty()) co_return try_end{try_end::kind::failed, ready};
@@ -216,7 +217,7 @@ private:
     app::model_part part_;
     transfer_line line_;
     net::tls_context tls_;
-    std::string sha256_;
+    std::string sha256_;  // Of the first answer of a try that names one: behind a redirect speaks another server.
     std::optional<verdict> judged_;
     std::string complaint_;
     bool failed_for_good_ = false;  // The complaint is about this machine, not the server.

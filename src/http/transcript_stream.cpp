@@ -61,10 +61,20 @@ std::string transcript_stream::fresh_records() {
     std::string out;
     for (const transcript_delta* piece : reader_.take()) {
         out += piece_events(*piece);
-        told_ += piece->text;
+        told_bytes_ += piece->text.size();
         turns_told_ = turns_told_ || piece->turn.has_value();
     }
     return out;
+}
+
+// The pieces are read again instead of being kept once for each reader.
+bool transcript_stream::told_begins(std::string_view text) {
+    reader_.rewind();
+    for (const transcript_delta* piece : reader_.take()) {
+        if (!text.starts_with(piece->text)) return false;
+        text.remove_prefix(piece->text.size());
+    }
+    return true;
 }
 
 std::string transcript_stream::last_records(const work::flights::result& end) {
@@ -78,8 +88,7 @@ std::string transcript_stream::last_records(const work::flights::result& end) {
     if (notes_.how == observe::came::joined) parts_.counted.work_saved(text.duration_seconds);
     std::string out;
     // Joined pieces equal the text: clients show nothing else. What a backend held back to the end is told now.
-    if (text.text.size() > told_.size() && text.text.starts_with(told_))
-        out += delta_event(std::string_view(text.text).substr(told_.size()));
+    if (text.text.size() > told_bytes_ && told_begins(text.text)) out += delta_event(std::string_view(text.text).substr(told_bytes_));
     if (wanted_.format == response_format::diarized_json && !turns_told_) out += turn_events(text);
     return out + done_event(text);
 }

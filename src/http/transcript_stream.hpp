@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace hearonce::http {
 
@@ -39,6 +40,7 @@ public:
 
 private:
     std::string fresh_records();
+    bool told_begins(std::string_view text);
     std::string last_records(const work::flights::result& end);
 
     work::flights::ticket place_;
@@ -50,7 +52,7 @@ private:
     const std::chrono::steady_clock::time_point limit_;
     const std::chrono::steady_clock::time_point entered_;
     access_notes& notes_;
-    std::string told_;  // The text of all records so far.
+    std::size_t told_bytes_ = 0;  // Of text, in all records so far.
     bool turns_told_ = false;
     bool ended_ = false;
 };

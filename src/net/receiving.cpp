@@ -124,7 +124,10 @@ asio::awaitable<boost::system::error_code> read_answer(std::shared_ptr<conversat
     const auto link = talk->link;
     auto failed = feed(into, buffer);
     while (!failed && !into.is_done()) {
-        const auto room = buffer.prepare(into.is_header_done() ? body_read_bytes : head_read_bytes);
+        const auto wanted = into.is_header_done() ? body_read_bytes : head_read_bytes;
+        // What the parser leaves lying and does not bound itself: a chunk's extensions, trailers.
+        if (wanted > buffer.max_size() - buffer.size()) co_return http::error::buffer_overflow;
+        const auto room = buffer.prepare(wanted);
         auto [cut, bytes] = co_await link->async_read_some(room, use_result);
         buffer.commit(bytes);
         failed = cut ? feed_end(into, cut) : feed(into, buffer);

@@ -60,7 +60,8 @@ std::optional<seconds> retry_after(const http_answer& answer, std::chrono::syste
     if (const auto pause = from_number(*text, 1)) return pause;
     const auto date = from_date(*text);
     if (!date) return std::nullopt;
-    return std::clamp(std::chrono::ceil<seconds>(*date - now), seconds(0), longest);
+    // In seconds from the beginning: a date of the year 9999 is beyond the clock's own, finer count.
+    return std::clamp(*date - std::chrono::floor<seconds>(now), seconds(0), longest);
 }
 
 }  // namespace hearonce::net

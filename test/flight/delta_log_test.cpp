@@ -45,7 +45,9 @@ std::shared_ptr<reading> read_all(asio::io_context& loop, std::shared_ptr<delta_
         made->over = true;
     };
     // Called only while `made` lives: the handler holds it.
-    asio::co_spawn(loop, body, [made](std::exception_ptr why) { BOOST_TEST(!why); });
+    asio::co_spawn(loop, body, [made](std::exception_ptr why) {
+        if (why) std::rethrow_exception(why);
+    });
     return made;
 }
 
@@ -137,6 +139,18 @@ BOOST_AUTO_TEST_CASE(a_limit_that_has_passed_ends_the_wait) {
     asio::co_spawn(loop, body, [](std::exception_ptr why) { BOOST_TEST(!why); });
     turn(loop);
     BOOST_TEST(more);
+}
+
+BOOST_AUTO_TEST_CASE(pieces_can_be_read_again) {
+    const auto log = std::make_shared<delta_log>();
+    log->append({"one"});
+    log->append({"two"});
+    delta_reader reader(log);
+    BOOST_TEST(joined(reader.take()) == "one|two|");
+    BOOST_TEST(joined(reader.take()) == "");
+    log->append({"three"});
+    reader.rewind();
+    BOOST_TEST(joined(reader.take()) == "one|two|three|");
 }
 
 BOOST_AUTO_TEST_CASE(the_teller_is_named) {

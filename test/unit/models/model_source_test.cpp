@@ -72,7 +72,8 @@ BOOST_AUTO_TEST_CASE(the_rest_of_the_file) {
     BOOST_TEST(is(unknown, kind::append));
     BOOST_TEST(!unknown.whole_bytes.has_value());
     // Another place, another file, or nonsense: the part is of no use.
-    for (const auto* const range : {"bytes 9-98/99", "bytes 11-98/99", "bytes */99", "10-98/99", "", "bytes x-98/99", "bytes 10-98"})
+    for (const auto* const range : {"bytes 9-98/99", "bytes 11-98/99", "bytes */99", "10-98/99", "", "bytes x-98/99", "bytes 10-98",
+                                    "bytes 10-98/9", "bytes 10-98/10"})
         BOOST_TEST(is(judge_answer(answer(206, {{"Content-Range", range}}), ten), kind::discard), range);
     BOOST_TEST(is(judge_answer(answer(206, {{"Content-Range", "bytes 10-98/99"}, {"ETag", "\"v2\""}}), ten), kind::discard));
     BOOST_TEST(is(judge_answer(answer(206), ten), kind::discard));

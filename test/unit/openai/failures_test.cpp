@@ -316,6 +316,8 @@ BOOST_AUTO_TEST_CASE(both_headers) {
                                                  {"Sun, 06 Nov 1994 08:49:37 GMT", 0},
                                                  {"Sat, 05 Nov 1994 08:49:37 GMT", 0},
                                                  {"Sun, 06 Nov 2094 08:49:37 GMT", 86400},
+                                                 {"Fri, 31 Dec 9999 23:59:59 GMT", 86400},
+                                                 {"Sat, 01 Jan 0000 00:00:00 GMT", 0},
                                                  {"Sun, 31 Feb 1995 08:49:37 GMT", -1},
                                                  {"Sun, 06 Nox 1994 08:50:07 GMT", -1},
                                                  {"Sun, 06 Nov 1994 24:50:07 GMT", -1},
