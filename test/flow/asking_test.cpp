@@ -23,14 +23,6 @@ void check_unknown(const raw_answer& answer) {
     BOOST_TEST(answer.body.find("\"audio_unknown\"") != std::string::npos);
 }
 
-void wait_for_waiters(std::uint16_t port, double count) {
-    for (int i = 0; i < 4000; ++i) {
-        if (metric(port, "hearonce_waiters") == count) return;
-        std::this_thread::sleep_for(5ms);
-    }
-    BOOST_FAIL("there are not " << count << " waiters");
-}
-
 std::unique_ptr<raw_client> begin_get(std::uint16_t port, const std::string& path, const std::string& headers = {}) {
     auto client = std::make_unique<raw_client>(port);
     client->send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");

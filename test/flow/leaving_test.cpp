@@ -6,14 +6,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-void wait_for_metric(std::uint16_t port, const std::string& name, double value) {
-    for (int i = 0; i < 4000; ++i) {
-        if (metric(port, name) == value) return;
-        std::this_thread::sleep_for(5ms);
-    }
-    BOOST_FAIL(name + " did not become " + std::to_string(value));
-}
-
 // Sends a whole upload and leaves the answer unread.
 std::unique_ptr<raw_client> begin(std::uint16_t port, const std::string& audio) {
     auto client = std::make_unique<raw_client>(port);

@@ -99,6 +99,18 @@ inline double metric(std::uint16_t port, const std::string& name) {
     return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
 }
 
+inline void wait_for_metric(std::uint16_t port, const std::string& name, double value) {
+    for (int i = 0; i < 4000; ++i) {
+        if (metric(port, name) == value) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    BOOST_FAIL(name + " did not become " + std::to_string(value));
+}
+
+inline void wait_for_waiters(std::uint16_t port, double count) {
+    wait_for_metric(port, "hearonce_waiters", count);
+}
+
 // Runs `count` calls at once, one thread each, and gives their answers in order. A call that throws fails the test.
 template <class Call>
 std::vector<raw_answer> at_once(std::size_t count, Call call) {

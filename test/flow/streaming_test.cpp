@@ -18,14 +18,6 @@ std::unique_ptr<raw_client> begin(std::uint16_t port, const std::string& audio, 
     return client;
 }
 
-void wait_for_waiters(std::uint16_t port, double count) {
-    for (int i = 0; i < 4000; ++i) {
-        if (metric(port, "hearonce_waiters") == count) return;
-        std::this_thread::sleep_for(5ms);
-    }
-    BOOST_FAIL("there are not " << count << " waiters");
-}
-
 std::string delta(const std::string& text) {
     return hearonce::http::delta_event(text);
 }

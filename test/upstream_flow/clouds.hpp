@@ -240,4 +240,10 @@ inline double calls_counted(const std::string& metrics, const std::string& backe
     return sum;
 }
 
+inline upstream::settings delayed(std::chrono::milliseconds delay) {
+    upstream::settings how;
+    how.delay = delay;
+    return how;
+}
+
 }  // namespace hearonce::test

@@ -6,12 +6,6 @@ using namespace hearonce::test;
 
 namespace {
 
-upstream::settings delayed(std::chrono::milliseconds delay) {
-    upstream::settings how;
-    how.delay = delay;
-    return how;
-}
-
 BOOST_AUTO_TEST_SUITE(callers_that_leave)
 
 // Both times are the double's own: that of a request made right before the last caller leaves, and that of the end it sees.

@@ -6,12 +6,6 @@ using namespace hearonce::test;
 
 namespace {
 
-upstream::settings delayed(std::chrono::milliseconds delay) {
-    upstream::settings how;
-    how.delay = delay;
-    return how;
-}
-
 BOOST_AUTO_TEST_SUITE(sharing)
 
 BOOST_AUTO_TEST_CASE(sixty_four_equal_uploads_are_one_call) {
