@@ -38,6 +38,10 @@ whisper::whisper_settings whisper_settings_of(const backend_settings& configured
     return made;
 }
 
+std::function<void(const std::string&)> warnings_of_backend(std::string name) {
+    return [name = std::move(name)](const std::string& line) { observe::say(observe::log_level::warn, line, {{"backend", name}}); };
+}
+
 net::tls_context tls_of(const backend_settings& configured) {
     auto made = net::make_tls_context(configured.ca_file);
     if (!made) throw std::runtime_error("backends." + configured.name + (configured.ca_file ? ".ca_file: " : ": ") + made.error());
@@ -48,22 +52,29 @@ bool is_glob(std::string_view name) noexcept {
     return name.find_first_of("*?[") != std::string_view::npos;
 }
 
-openai::openai_settings openai_settings_of(const backend_settings& configured, const settings& wanted) {
-    openai::openai_settings made;
+// What every provider's backend takes; its own settings begin with their defaults.
+template <class Settings>
+Settings cloud_settings_of(const backend_settings& configured, const settings& wanted) {
+    Settings made;
     made.name = configured.name;
     if (configured.base_url) made.base_url = *configured.base_url;
     made.credential = configured.credential;
     made.callers_keys = wanted.auth.mode == auth_mode::own_key;
     made.models = claimed_models(configured);
-    // Another server has models of its own: the first it is given by name stands for an absent one.
-    const auto named = std::ranges::find_if_not(configured.models, is_glob);
-    if (named != configured.models.end()) made.default_model = *named;
     if (configured.default_model) made.default_model = *configured.default_model;
     made.model_alias = configured.model_alias;
     made.max_in_flight = configured.max_in_flight;
     if (made.base_url.starts_with("https:")) made.tls = tls_of(configured);
     made.deadline = time_rule_of(wanted);
-    made.log = [name = configured.name](const std::string& line) { observe::say(observe::log_level::warn, line, {{"backend", name}}); };
+    made.log = warnings_of_backend(configured.name);
+    return made;
+}
+
+openai::openai_settings openai_settings_of(const backend_settings& configured, const settings& wanted) {
+    auto made = cloud_settings_of<openai::openai_settings>(configured, wanted);
+    // Another server has models of its own: the first it is given by name stands for an absent one.
+    const auto named = std::ranges::find_if_not(configured.models, is_glob);
+    if (!configured.default_model && named != configured.models.end()) made.default_model = *named;
     return made;
 }
 
@@ -72,24 +83,13 @@ std::shared_ptr<whisper::transcoder> transcoder_of(const backend_settings& confi
     whisper::transcode_settings made;
     made.helper = helper_path();
     made.jobs_max = std::max(1U, std::thread::hardware_concurrency());
-    made.log = [name = configured.name](const std::string& line) { observe::say(observe::log_level::warn, line, {{"backend", name}}); };
+    made.log = warnings_of_backend(configured.name);
     return whisper::create_transcoder(std::move(made));
 }
 
 gemini::gemini_settings gemini_settings_of(const backend_settings& configured, const settings& wanted) {
-    gemini::gemini_settings made;
-    made.name = configured.name;
-    if (configured.base_url) made.base_url = *configured.base_url;
-    made.credential = configured.credential;
-    made.callers_keys = wanted.auth.mode == auth_mode::own_key;
-    made.models = claimed_models(configured);
-    if (configured.default_model) made.default_model = *configured.default_model;
-    made.model_alias = configured.model_alias;
-    made.max_in_flight = configured.max_in_flight;
-    if (made.base_url.starts_with("https:")) made.tls = tls_of(configured);
-    made.deadline = time_rule_of(wanted);
+    auto made = cloud_settings_of<gemini::gemini_settings>(configured, wanted);
     made.transcoder = transcoder_of(configured);
-    made.log = [name = configured.name](const std::string& line) { observe::say(observe::log_level::warn, line, {{"backend", name}}); };
     return made;
 }
 
