@@ -1,6 +1,7 @@
 // Where a model is fetched from and what a server's answer means for the part that is already here. Pure functions.
 //
-// Holds: model_request, model_url(), part_on_disk, answer_verdict, judge_answer(), redirect_of(). Used by cli/models_pull.cpp.
+// Holds: model_url(), part_on_disk, resume_headers(), answer_verdict, judge_answer(), redirect_end, redirect_of(),
+// sha256_of_answer(). Used by cli/models_pull.cpp.
 // Next file: model_file.hpp.
 #pragma once
 
