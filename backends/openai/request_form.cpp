@@ -1,6 +1,7 @@
 // The form. Next file: answer.cpp.
 #include <backends/openai/file_part.hpp>
 #include <backends/openai/request_form.hpp>
+#include <hearonce/ascii.hpp>
 
 #include <openssl/rand.h>
 
@@ -82,13 +83,7 @@ request_form build_request(const transcription_request& request, const recording
 std::string new_boundary() {
     std::array<unsigned char, 16> bytes{};
     if (::RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) throw std::runtime_error("no random numbers to be had");
-    std::string boundary = "hearonce-";
-    for (const unsigned char each : bytes) {
-        constexpr char digits[] = "0123456789abcdef";
-        boundary += digits[each >> 4];
-        boundary += digits[each & 15];
-    }
-    return boundary;
+    return "hearonce-" + ascii::hex_of(std::as_bytes(std::span(bytes)));
 }
 
 }  // namespace hearonce::openai

@@ -1,11 +1,14 @@
 // Letters, digits and blanks as protocols know them: ASCII alone, whatever the locale says, for a rule of Unicode's or of a
 // locale's would make two different names equal.
 //
-// Holds: is_digit(), is_letter(), is_letter_or_digit(), lower(), lowered(), equal_in_any_case(), trimmed(), without_blanks().
+// Holds: is_digit(), is_letter(), is_letter_or_digit(), lower(), lowered(), equal_in_any_case(), trimmed(), without_blanks(),
+// hex_of().
 // Next file: error.hpp.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -49,6 +52,17 @@ constexpr std::string_view trimmed(std::string_view text) noexcept {
 }
 constexpr std::string_view without_blanks(std::string_view value) noexcept {
     return without(blanks, value);
+}
+
+// Two lower-case digits a byte.
+inline std::string hex_of(std::span<const std::byte> bytes) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text(2 * bytes.size(), '0');
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        text[2 * i] = digits[std::to_integer<unsigned>(bytes[i] >> 4)];
+        text[2 * i + 1] = digits[std::to_integer<unsigned>(bytes[i] & std::byte{0x0f})];
+    }
+    return text;
 }
 
 }  // namespace hearonce::ascii

@@ -3,6 +3,8 @@
 // Holds: container, sha256_digest, stored_bytes, recording. Next file: transcription.hpp.
 #pragma once
 
+#include <hearonce/ascii.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -36,13 +38,7 @@ using sha256_digest = std::array<std::byte, 32>;
 
 // Lower-case hex of a digest, 64 characters.
 inline std::string hex_of(const sha256_digest& digest) {
-    constexpr char digits[] = "0123456789abcdef";
-    std::string text(2 * digest.size(), '0');
-    for (std::size_t i = 0; i < digest.size(); ++i) {
-        text[2 * i] = digits[std::to_integer<unsigned>(digest[i] >> 4)];
-        text[2 * i + 1] = digits[std::to_integer<unsigned>(digest[i] & std::byte{0x0f})];
-    }
-    return text;
+    return ascii::hex_of(digest);
 }
 
 // 64 hex digits of any case; nullopt for anything else.

@@ -1,6 +1,8 @@
 // Next file: cli/models_pull.cpp.
 #include <app/model_file.hpp>
 
+#include <hearonce/ascii.hpp>
+
 #include <openssl/evp.h>
 
 #include <array>
@@ -125,12 +127,7 @@ std::string file_digest(const fs::path& file, const char* algorithm, const std::
     std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
     unsigned size = 0;
     if (!stream.eof() || EVP_DigestFinal_ex(state.get(), bytes.data(), &size) != 1) return {};
-    std::string hex;
-    for (unsigned i = 0; i < size; ++i) {
-        hex += "0123456789abcdef"[bytes[i] >> 4];
-        hex += "0123456789abcdef"[bytes[i] & 15];
-    }
-    return hex;
+    return ascii::hex_of(std::as_bytes(std::span(bytes).first(size)));
 }
 
 boost::system::result<std::uint64_t, file_problem> remove_model(const fs::path& folder, std::string_view name) {

@@ -12,16 +12,6 @@
 namespace hearonce::app {
 namespace {
 
-std::string hex(const unsigned char* bytes, std::size_t size) {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string text;
-    for (std::size_t i = 0; i < size; ++i) {
-        text += digits[bytes[i] >> 4];
-        text += digits[bytes[i] & 15];
-    }
-    return text;
-}
-
 // The name a line is for; empty when it is no token's line.
 std::string_view name_in(std::string_view line) {
     while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
@@ -48,10 +38,10 @@ new_token make_token(const std::string& name) {
     std::array<unsigned char, 32> random{};
     std::array<unsigned char, 32> digest{};
     if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1) throw std::runtime_error("the system gives no random bytes");
-    std::string text = "hearonce_" + hex(random.data(), random.size());
+    std::string text = "hearonce_" + ascii::hex_of(std::as_bytes(std::span(random)));
     if (EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1)
         throw std::runtime_error("SHA-256 is not available");
-    new_token made{secret(text), name + ":" + hex(digest.data(), digest.size())};
+    new_token made{secret(text), name + ":" + ascii::hex_of(std::as_bytes(std::span(digest)))};
     OPENSSL_cleanse(text.data(), text.size());
     OPENSSL_cleanse(random.data(), random.size());
     return made;

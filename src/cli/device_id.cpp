@@ -1,6 +1,8 @@
 // Next file: send.cpp.
 #include <cli/device_id.hpp>
 
+#include <hearonce/ascii.hpp>
+
 #include <openssl/rand.h>
 
 #include <algorithm>
@@ -25,15 +27,9 @@ std::string kept(const std::filesystem::path& file) {
 }  // namespace
 
 std::string random_hex(std::size_t bytes) {
-    static constexpr char digits[] = "0123456789abcdef";
     std::vector<unsigned char> random(bytes);
     if (RAND_bytes(random.data(), static_cast<int>(bytes)) != 1) throw std::runtime_error("the system gives no random bytes");
-    std::string text;
-    for (const unsigned char byte : random) {
-        text += digits[byte >> 4];
-        text += digits[byte & 15];
-    }
-    return text;
+    return ascii::hex_of(std::as_bytes(std::span(random)));
 }
 
 bool valid_device_id(std::string_view id) noexcept {

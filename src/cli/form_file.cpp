@@ -1,6 +1,8 @@
 // Next file: send.cpp.
 #include <cli/form_file.hpp>
 
+#include <hearonce/ascii.hpp>
+
 #include <openssl/evp.h>
 
 #include <array>
@@ -137,11 +139,7 @@ boost::system::result<measured_file, file_failure> measure(const std::filesystem
     }
     std::array<unsigned char, 32> digest{};
     if (EVP_DigestFinal_ex(hash.get(), digest.data(), nullptr) != 1) return fail("SHA-256 failed");
-    static constexpr char digits[] = "0123456789abcdef";
-    for (const unsigned char byte : digest) {
-        measured.sha256 += digits[byte >> 4];
-        measured.sha256 += digits[byte & 15];
-    }
+    measured.sha256 = ascii::hex_of(std::as_bytes(std::span(digest)));
     return measured;
 }
 
